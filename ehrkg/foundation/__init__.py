@@ -1,0 +1,1 @@
+"""What every stage stands on: errors, ledgers, hashing, table storage, shipped resources."""

@@ -1,0 +1,97 @@
+"""One way to write a table, one way to name its content.
+
+Files are written beside their place and renamed into it, so a reader never meets half a file.
+Parquet goes through one writer with fixed settings: in one environment the same rows in the same
+order give the same bytes. Across versions of the writer, ``content_hash`` is the fingerprint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ROW_GROUP = 131_072
+"""Rows a Parquet row group: small enough to stream, large enough to compress."""
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then rename it into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    write(temporary)
+    os.replace(temporary, path)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table as Parquet, by rename, with settings that give the same bytes each time.
+
+    Args:
+        table: the rows, already in their final order (every table of a build is sorted by its key).
+        path: where the file shall lie.
+    """
+    plain = table.replace_schema_metadata(None).combine_chunks()
+    write_atomically(
+        path,
+        lambda temporary: pq.write_table(
+            plain,
+            temporary,
+            row_group_size=ROW_GROUP,
+            compression="zstd",
+            compression_level=3,
+            use_dictionary=True,
+            write_statistics=True,
+            store_schema=True,
+            data_page_version="1.0",
+            version="2.6",
+        ),
+    )
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Read a Parquet file whole."""
+    return pq.read_table(path)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's bytes, as hexadecimal."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _canonical(value: object) -> str:
+    """A value as text that does not depend on the writer, the engine or the machine."""
+    if value is None:
+        return "\\N"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(round(value, 9) + 0.0)
+    if isinstance(value, list | tuple):
+        return "[" + "\x1f".join(_canonical(item) for item in value) + "]"
+    return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+
+
+def content_hash(table: pa.Table, *, columns: Iterable[str] | None = None) -> str:
+    """SHA-256 over a table's rows as sorted canonical text; row order and chunking do not matter.
+
+    Args:
+        table: any table; columns are taken in alphabetical order.
+        columns: only these columns.
+
+    >>> a = pa.table({"x": [1, 2], "y": ["b", None]})
+    >>> content_hash(a) == content_hash(a.take([1, 0])) == content_hash(a.select(["y", "x"]))
+    True
+    >>> content_hash(a) == content_hash(pa.table({"x": [1, 2], "y": ["b", ""]}))
+    False
+    """
+    names = sorted(columns if columns is not None else table.column_names)
+    digest = hashlib.sha256("\t".join(names).encode())
+    values = [[_canonical(value) for value in table.column(name).to_pylist()] for name in names]
+    for row in sorted(zip(*values, strict=True)):
+        digest.update(b"\n" + "\t".join(row).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
