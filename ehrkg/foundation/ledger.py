@@ -108,7 +108,10 @@ class Ledger:
         ledger = cls()
         for row in json.loads(path.read_text(encoding="utf-8")):
             ledger.record(
-                row["stage"], row["unit"],
-                rows_in=row["in"], rows_out=row["out"], dropped=row["dropped"],
+                row["stage"],
+                row["unit"],
+                rows_in=row["in"],
+                rows_out=row["out"],
+                dropped=row["dropped"],
             )
         return ledger

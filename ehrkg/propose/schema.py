@@ -14,7 +14,10 @@ CANDIDATES = pa.schema(
         ("tasks", pa.list_(pa.string())),  # which tasks it was proposed for, sorted
         ("proposers", pa.list_(pa.string())),  # who proposed it, sorted
         ("n_within", pa.int32()),  # visits that hold both
-        ("n_across", pa.int32()),  # visit pairs (v, next v) with the head in v, the tail in the next
+        (
+            "n_across",
+            pa.int32(),
+        ),  # visit pairs (v, next v) with the head in v, the tail in the next
         ("n_head", pa.int32()),  # visits that hold the head
         ("n_tail", pa.int32()),
         ("n_patients", pa.int32()),  # patients in whom it was seen (within or across)

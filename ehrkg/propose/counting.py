@@ -1,0 +1,153 @@
+"""Exact counts of pairs of codes, within visits and from a visit to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.ehr.schema import Hospital
+from ehrkg.propose.tasks import ACROSS
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Pairs of one kind of head and one kind of tail.
+
+    Attributes:
+        pairs: head, route, tail, n_within, n_across, n_head, n_tail, n_patients and, for the
+            margins across visits, n_head_before and n_tail_new; sorted by head, route, tail.
+        visits: how many visits there are.
+        transitions: how many pairs of consecutive visits.
+    """
+
+    pairs: pa.Table
+    visits: int
+    transitions: int
+
+    def margins(self, span: str) -> tuple[Counts, Counts, Counts, int]:
+        """For each pair: sightings, of the head, of the tail, and the number of places to look.
+
+        Across visits a tail counts only where the earlier visit did not hold it: codes that are
+        copied forward would make everything seem to lead to everything chronic.
+        """
+        names = (
+            ("n_across", "n_head_before", "n_tail_new")
+            if span == ACROSS
+            else (
+                "n_within",
+                "n_head",
+                "n_tail",
+            )
+        )
+        n, head, tail = (self.pairs[name].to_numpy().astype(np.int64) for name in names)
+        return n, head, tail, self.transitions if span == ACROSS else self.visits
+
+
+def count_pairs(hospital: Hospital, *, head_kind: str, tail_kind: str) -> PairCounts:
+    """Count all pairs (head, tail) of two kinds of codes.
+
+    Args:
+        hospital: what was read; a drug's route is part of the head.
+        head_kind: the kind of the head: diagnosis, drug, procedure.
+        tail_kind: the kind of the tail. Tails carry no route.
+
+    Returns:
+        Integer counts for every pair seen at least once, in whatever span.
+    """
+    import ibis
+
+    connection = ibis.duckdb.connect()
+    visits = ibis.memtable(hospital.visits.select(["id", "patient", "ordinal"]))
+    occurrences = ibis.memtable(hospital.visit_codes.select(["visit", "code", "kind", "route"]))
+    counted = pair_expression(visits, occurrences, head_kind=head_kind, tail_kind=tail_kind)
+    pairs = connection.to_pyarrow(counted).sort_by(
+        [("head", "ascending"), ("route", "ascending"), ("tail", "ascending")]
+    )
+    ordinals = hospital.visits["ordinal"]
+    later = int(pc.sum(pc.cast(pc.greater(ordinals, 1), pa.int64())).as_py() or 0)
+    connection.disconnect()
+    return PairCounts(pairs, hospital.visits.num_rows, later)
+
+
+def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind: str) -> Any:
+    """The counting as one Ibis expression over two tables, for any engine that Ibis speaks.
+
+    Args:
+        visits: id, patient, ordinal.
+        occurrences: visit, code, kind, route.
+        head_kind: the kind of the head.
+        tail_kind: the kind of the tail.
+    """
+    import ibis
+
+    heads = (
+        _distinct(occurrences, head_kind, route=True)
+        .join(visits, ibis._.visit == visits.id)
+        .select("visit", "patient", "ordinal", head="code", route="route")
+    )
+    tails = (
+        _distinct(occurrences, tail_kind, route=False)
+        .join(visits, ibis._.visit == visits.id)
+        .select("visit", "patient", "ordinal", tail="code")
+    )
+    before = tails.select("patient", "tail", ordinal=tails.ordinal + 1)
+    fresh = tails.filter(tails.ordinal > 1).anti_join(before, ["patient", "tail", "ordinal"])
+
+    within = (
+        heads.join(tails, "visit", rname="{name}_tail")
+        .filter(ibis._["head"] != ibis._["tail"])
+        .select("head", "route", "tail", "patient", within=1, across=0)
+    )
+    shifted = heads.select("head", "route", "patient", ordinal=heads.ordinal + 1)
+    across = (
+        shifted.join(fresh, ["patient", "ordinal"], rname="{name}_tail")
+        .filter(ibis._["head"] != ibis._["tail"])
+        .select("head", "route", "tail", "patient", within=0, across=1)
+    )
+
+    pairs = (
+        within.union(across)
+        .group_by("head", "route", "tail")
+        .agg(
+            n_within=ibis._.within.sum().cast("int32"),
+            n_across=ibis._.across.sum().cast("int32"),
+            n_patients=ibis._.patient.nunique().cast("int32"),
+        )
+    )
+    last = visits.group_by("patient").agg(last=visits.ordinal.max())
+    head_visits = (
+        heads.join(last, "patient")
+        .group_by("head", "route")
+        .agg(
+            n_head=ibis._.visit.count().cast("int32"),
+            n_head_before=(ibis._.ordinal < ibis._["last"]).cast("int32").sum().cast("int32"),
+        )
+    )
+    tail_visits = tails.group_by("tail").agg(n_tail=ibis._.visit.count().cast("int32"))
+    tail_new = fresh.group_by("tail").agg(n_tail_new=ibis._.visit.count().cast("int32"))
+    joined = pairs.join(head_visits, ["head", "route"]).join(tail_visits, "tail")
+    joined = joined.left_join(tail_new, "tail")
+    return joined.select(
+        "head",
+        "route",
+        "tail",
+        "n_within",
+        "n_across",
+        "n_patients",
+        "n_head",
+        "n_tail",
+        "n_head_before",
+        n_tail_new=ibis._.n_tail_new.fill_null(0),
+    )
+
+
+def _distinct(occurrences: Any, kind: str, *, route: bool) -> Any:
+    columns = ["visit", "code", "route"] if route else ["visit", "code"]
+    return occurrences.filter(occurrences.kind == kind).select(*columns).distinct()

@@ -1,0 +1,164 @@
+"""Counting is exact: every number agrees with a plain enumeration of visits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospital
+from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.propose import Cooccurrence
+from ehrkg.propose.counting import count_pairs
+
+KINDS = {"D": "diagnosis", "R": "drug", "P": "procedure"}
+
+
+def hospital(patients: list[list[set[str]]]) -> Hospital:
+    """A hospital of patients, each a list of visits, each a set of codes like D1, R2@oral."""
+    visits, rows = [], []
+    start = datetime(2100, 1, 1)
+    for p, stays in enumerate(patients):
+        for ordinal, codes in enumerate(stays, 1):
+            visit = f"v{p}-{ordinal}"
+            admitted = start + timedelta(days=30 * ordinal)
+            visits.append(
+                {
+                    "id": visit,
+                    "patient": f"p{p}",
+                    "ordinal": ordinal,
+                    "admitted": admitted,
+                    "discharged": admitted + timedelta(days=2),
+                    "kind": "",
+                    "age": 60,
+                    "died": False,
+                    "gap_days": 28 if ordinal > 1 else None,
+                }
+            )
+            for text in sorted(codes):
+                code, _, route = text.partition("@")
+                rows.append(
+                    {
+                        "visit": visit,
+                        "code": code,
+                        "kind": KINDS[code[0]],
+                        "route": route,
+                        "seq": None,
+                        "start": None,
+                        "stop": None,
+                        "drug_type": "",
+                        "n": 1,
+                        "raw_code": code,
+                        "source": "t",
+                        "row": 1,
+                    }
+                )
+    return Hospital(
+        "test",
+        PATIENTS.empty_table(),
+        pa.Table.from_pylist(visits, VISITS),
+        EVENTS.empty_table(),
+        CODES.empty_table(),
+        pa.Table.from_pylist(rows, VISIT_CODES),
+    )
+
+
+def backwards(table: pa.Table) -> pa.Table:
+    return table.take(pa.array(range(table.num_rows - 1, -1, -1), pa.int64()))
+
+
+code = st.sampled_from(["D1", "D2", "D3", "R1@oral", "R1@intravenous", "R2@oral", "P1"])
+histories = st.lists(
+    st.lists(st.sets(code, max_size=5), min_size=1, max_size=4), min_size=1, max_size=6
+)
+
+
+def enumerate_pairs(patients: list[list[set[str]]], head_kind: str, tail_kind: str):
+    within, across, seen_in = Counter(), Counter(), {}
+    for p, stays in enumerate(patients):
+        for i, stay in enumerate(stays):
+            heads = {c for c in stay if KINDS[c[0]] == head_kind}
+            for head in heads:
+                for tail in {c.partition("@")[0] for c in stay if KINDS[c[0]] == tail_kind}:
+                    if head.partition("@")[0] != tail:
+                        within[head, tail] += 1
+                        seen_in.setdefault((head, tail), set()).add(p)
+                if i + 1 < len(stays):
+                    fresh = {c.partition("@")[0] for c in stays[i + 1] if KINDS[c[0]] == tail_kind}
+                    fresh -= {c.partition("@")[0] for c in stay}
+                    for tail in fresh - {head.partition("@")[0]}:
+                        across[head, tail] += 1
+                        seen_in.setdefault((head, tail), set()).add(p)
+    return within, across, {pair: len(who) for pair, who in seen_in.items()}
+
+
+@pytest.mark.parametrize(
+    ("head_kind", "tail_kind"), [("diagnosis", "diagnosis"), ("drug", "diagnosis")]
+)
+@settings(max_examples=15, deadline=None)
+@given(patients=histories)
+def test_counts_equal_a_plain_enumeration(head_kind, tail_kind, patients):
+    counts = count_pairs(hospital(patients), head_kind=head_kind, tail_kind=tail_kind).pairs
+    within, across, patients_with = enumerate_pairs(patients, head_kind, tail_kind)
+    got = {
+        (row["head"] + (f"@{row['route']}" if row["route"] else ""), row["tail"]): row
+        for row in counts.to_pylist()
+    }
+    assert set(got) == set(within) | set(across)
+    for pair, row in got.items():
+        assert row["n_within"] == within[pair]
+        assert row["n_across"] == across[pair]
+        assert row["n_patients"] == patients_with[pair]
+
+
+@settings(max_examples=10, deadline=None)
+@given(patients=histories)
+def test_order_of_rows_decides_nothing(patients):
+    straight = hospital(patients)
+    turned = Hospital(
+        "test",
+        straight.patients,
+        backwards(straight.visits),
+        straight.events,
+        straight.codes,
+        backwards(straight.visit_codes),
+    )
+    assert Cooccurrence().propose(straight).equals(Cooccurrence().propose(turned))
+
+
+def test_lift_and_p_agree_with_fisher_and_ledger_balances():
+    from scipy.stats import fisher_exact
+
+    patients = [[{"D1", "R1@oral"}]] * 8 + [[{"D1"}]] * 2 + [[{"R1@oral"}]] * 1 + [[{"D2"}]] * 9
+    ledger = Ledger()
+    table = Cooccurrence(min_count=2).propose(
+        hospital(patients), tasks=["treatment"], ledger=ledger
+    )
+    (row,) = table.to_pylist()
+    assert (row["head"], row["route"], row["predicate"], row["tail"]) == (
+        "R1",
+        "oral",
+        "TREATS",
+        "D1",
+    )
+    assert (row["n_within"], row["n_head"], row["n_tail"]) == (8, 9, 10)
+    assert row["lift"] == round((8 + 1) / (9 * 10 / 20 + 1), 4)
+    assert row["p_value"] == round(fisher_exact([[8, 1], [2, 9]], alternative="greater").pvalue, 6)
+    (entry,) = ledger
+    assert entry.rows_in == entry.rows_out + sum(entry.dropped.values())
+
+
+def test_a_code_copied_forward_is_no_prognosis():
+    chronic = [[{"D1", "D2"}, {"D1", "D2"}]] * 5
+    table = Cooccurrence(min_lift=0.0).propose(hospital(chronic), tasks=["prognosis"])
+    assert table.num_rows == 0
+
+
+def test_unknown_task_is_named():
+    with pytest.raises(UsageError, match="no such task: surgery"):
+        Cooccurrence().propose(hospital([[{"D1"}]]), tasks=["surgery"])
