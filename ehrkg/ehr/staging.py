@@ -1,0 +1,223 @@
+"""From rows of text to typed rows, each usable or with the reason why it is not.
+
+Nothing here knows a format: the declaration (``formats``) says which column is what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ehrkg.ehr.files import RawTable, load, rows_as_json
+from ehrkg.ehr.formats import Field, Unit
+from ehrkg.foundation.errors import InputError
+from ehrkg.foundation.ledger import Ledger
+
+if TYPE_CHECKING:
+    from ibis.backends.duckdb import Backend
+    from ibis.expr.types import BooleanValue, Column, StringColumn, Table
+
+STAGE = "read"
+"""The stage's name in the ledger and the quarantine."""
+
+QUARANTINE = pa.schema(
+    [
+        ("unit", pa.string()),
+        ("source", pa.string()),
+        ("row", pa.int64()),
+        ("reason", pa.string()),
+        ("raw", pa.string()),  # the whole row as JSON text, under the file's own column names
+    ]
+)
+"""The unusable rows of reading. Sorted by source, row."""
+
+_DATE = r"^\d{4}-\d\d-\d\d"
+_INTEGER = r"^[+-]?\d+(\.0+)?$"
+_EXPECTED = {"time": "YYYY-MM-DD HH:MM:SS or YYYY-MM-DD", "int": "a whole number"}
+_REASONS = {"time": "bad_date", "int": "bad_number", "id": "empty_id"}
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A table's rows, typed, each with ``reason`` ("" if usable).
+
+    Attributes:
+        unit: its name in the ledger: "patient", "visit", "diagnosis", ...
+        raw: the file.
+        rows: the rows: ``row``, our fields, ``raw_code`` where there is a code, ``reason``.
+    """
+
+    unit: str
+    raw: RawTable
+    rows: Table
+
+    @property
+    def usable(self) -> Table:
+        """The rows without a reason against them."""
+        return self.rows.filter(self.rows.reason == "").drop("reason")
+
+
+def stage(con: Backend, raw: RawTable, unit: Unit, name: str) -> Staged:
+    """Read a table and give its fields their types.
+
+    Args:
+        con: the engine.
+        raw: the table's file.
+        unit: its declaration.
+        name: what the ledger calls it.
+
+    Raises:
+        InputError: a column is missing, or no row at all holds a value of a column's type.
+    """
+    columns = sorted({field.column for field in unit.columns.values()})
+    text = load(con, raw, columns, f"text_{name}")
+    values = {key: _value(text[field.column], field) for key, field in unit.columns.items()}
+    if "code" in unit.columns:
+        values["raw_code"] = text[unit.columns["code"].column].fill_null("")
+    _check_types(text, unit, raw)
+    reasons = [
+        (_is_bad(text[field.column], field), _REASONS[field.type])
+        for kind in _REASONS
+        for field in unit.columns.values()
+        if field.type == kind
+    ]
+    return Staged(name, raw, _keep(con, text.select("row", reason=_first(reasons), **values), name))
+
+
+def reject(
+    con: Backend, staged: Staged, rows: Table, reasons: Sequence[tuple[BooleanValue, str]]
+) -> Staged:
+    """Give the still usable rows the first reason that holds for them.
+
+    Args:
+        con: the engine.
+        staged: the table.
+        rows: its rows, perhaps with more columns, over which the conditions are written.
+        reasons: conditions, each with the reason's name; the first that holds counts.
+    """
+    import ibis
+
+    reason = ibis.ifelse(rows.reason != "", rows.reason, _first(reasons))
+    kept = _keep(con, rows.mutate(reason=reason), f"{staged.unit}_checked")
+    return Staged(staged.unit, staged.raw, kept)
+
+
+def reject_repeats(con: Backend, staged: Staged, keys: Sequence[str], reason: str) -> Staged:
+    """Of usable rows with equal keys keep one: the least by content, so that order is no matter.
+
+    Args:
+        con: the engine.
+        staged: the table.
+        keys: the fields by which rows are the same.
+        reason: what the others are dropped for.
+    """
+    import ibis
+
+    rows = staged.rows
+    others = [name for name in sorted(rows.columns) if name not in {*keys, "row", "reason"}]
+    place = ibis.row_number().over(
+        group_by=[rows.reason == "", *(rows[key] for key in keys)],
+        order_by=[*(rows[name].asc(nulls_first=True) for name in others), rows.row],
+    )
+    again = (rows.reason == "") & (place > 0)
+    kept = rows.mutate(reason=ibis.ifelse(again, reason, rows.reason))
+    return Staged(staged.unit, staged.raw, _keep(con, kept, f"{staged.unit}_{reason}"))
+
+
+def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
+    """Write a table's account into the ledger and give its unusable rows (QUARANTINE).
+
+    Raises:
+        InputError: no row is usable: then the file, not the row, is at fault.
+    """
+    counted = staged.rows.group_by("reason").agg(n=staged.rows.count()).to_pyarrow().to_pylist()
+    counts = {each["reason"]: each["n"] for each in counted}
+    usable = counts.pop("", 0)
+    file = staged.raw.file
+    if not usable:
+        raise InputError(
+            "no row of this table can be used",
+            file=file.path,
+            found=", ".join(f"{reason}: {count}" for reason, count in sorted(counts.items())),
+            todo="check that all tables are of the same release and that the columns are right",
+        )
+    ledger.record(STAGE, staged.unit, rows_in=staged.raw.rows, rows_out=usable, dropped=counts)
+    if not counts:
+        return QUARANTINE.empty_table()
+    con.create_table(
+        "unusable",
+        staged.rows.filter(staged.rows.reason != "").select("row", "reason"),
+        temp=True,
+        overwrite=True,
+    )
+    raw = rows_as_json(staged.raw, "SELECT row FROM unusable")
+    found = con.raw_sql(
+        f"SELECT row, reason, raw FROM ({raw}) JOIN unusable USING (row) ORDER BY row"  # noqa: S608
+    ).to_arrow_table()
+    columns = {
+        "unit": pa.array([staged.unit] * len(found), pa.string()),
+        "source": pa.array([file.source] * len(found), pa.string()),
+        **{name: found.column(name) for name in ("row", "reason", "raw")},
+    }
+    return pa.table(columns).cast(QUARANTINE)
+
+
+def _keep(con: Backend, rows: Table, name: str) -> Table:
+    return con.create_table(f"staged_{name}", rows, temp=True)
+
+
+def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
+    import ibis
+
+    return ibis.cases(*reasons, else_="") if reasons else ibis.literal("")
+
+
+def _trimmed(text: Column) -> StringColumn:
+    return text.fill_null("").strip()
+
+
+def _value(text: Column, field: Field) -> Column:
+    trimmed = _trimmed(text)
+    if field.type == "time":
+        return trimmed.re_search(_DATE).ifelse(trimmed, None).try_cast("timestamp").truncate("s")
+    if field.type == "int":
+        return trimmed.re_search(_INTEGER).ifelse(trimmed, None).try_cast("int32")
+    return trimmed
+
+
+def _is_bad(text: Column, field: Field) -> BooleanValue:
+    """Whether a value can't be what its column should hold."""
+    if field.type == "id":
+        return _trimmed(text) == ""
+    wrong = _value(text, field).isnull()
+    return wrong if field.needed else wrong & (_trimmed(text) != "")
+
+
+def _check_types(text: Table, unit: Unit, raw: RawTable) -> None:
+    """A column of which no value is of its type is no column of dates with a few slips."""
+    for field in unit.columns.values():
+        if field.type not in _EXPECTED:
+            continue
+        column = text[field.column]
+        bad = _is_bad(column, field)
+        filled = text.count() if field.needed else (_trimmed(column) != "").sum()
+        row = (
+            text.aggregate(filled=filled, bad=bad.sum(), first=text.row.min(where=bad))
+            .to_pyarrow()
+            .to_pylist()[0]
+        )
+        if row["filled"] and row["bad"] == row["filled"]:
+            value = text.filter(text.row == row["first"]).to_pyarrow()[field.column][0].as_py()
+            what = "date" if field.type == "time" else "number"
+            raise InputError(
+                f"no value of this column is a {what}",
+                file=raw.file.path,
+                line=row["first"] + 1,
+                column=raw.columns[field.column],
+                found=value or "(empty)",
+                expected=_EXPECTED[field.type],
+                todo="write the column in this form, or check that it is the right column",
+            )
