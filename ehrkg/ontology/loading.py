@@ -1,0 +1,165 @@
+"""Reading knowledge from files: find the format, read, fold, and account for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.resources import shipped as shipped_folder
+from ehrkg.ontology.formats import choose
+from ehrkg.ontology.formats.parts import Parts
+from ehrkg.ontology.merging import FIELDS, merge
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.ontology.sql import run
+from ehrkg.ontology.tables import SCHEMAS, ordered
+
+STAGE = "know"
+
+
+def load(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002 (the word of the public interface)
+    ledger: Ledger | None = None,
+) -> Knowledge:
+    """Read knowledge from a file or folder.
+
+    Args:
+        path: a KGX folder or nodes/edges file, an SSSOM file, an OBO file; plain or gzip.
+        format: a name of ``ehrkg.ontology.formats.FORMATS``; found from the content by default.
+        ledger: gets the account: what was read, folded, dropped; edges to nodes that are not in
+            ``path`` go to its quarantine.
+
+    Raises:
+        UsageError: there is no such format.
+        InputError: the file is not there, not in the format, or broken (file, line, what is
+            expected).
+    """
+    place = Path(path)
+    return settle([choose(place, format).read(place)], ledger)
+
+
+def shipped(ledger: Ledger | None = None) -> Knowledge:
+    """All knowledge that comes with the package: every folder under ontologies/, as one.
+
+    Edges of one folder may join nodes of another; only an end that no folder knows is absent.
+    """
+    folders = sorted(path for path in shipped_folder("ontologies").iterdir() if path.is_dir())
+    parts = [
+        choose(folder, "kgx").read(folder)
+        for folder in folders
+        if any(folder.glob("*.tsv")) or any(folder.glob("*.tsv.gz"))
+    ]
+    return settle(parts, ledger)
+
+
+def settle(parts: Sequence[Parts], ledger: Ledger | None) -> Knowledge:
+    """Fold what readers gave, take out edges without ends, and balance the ledger."""
+    raw = {
+        field: sum(getattr(part.knowledge, field).num_rows for part in parts) for field in FIELDS
+    }
+    merged = merge(*(part.knowledge for part in parts))
+    kept, absent = _split_edges(merged)
+    result = Knowledge(
+        concepts=merged.concepts,
+        synonyms=merged.synonyms,
+        edges=kept,
+        mappings=merged.mappings,
+        attributes=merged.attributes,
+    )
+    if ledger is not None:
+        _account(parts, raw, merged, absent, ledger)
+    return result
+
+
+def _split_edges(merged: Knowledge) -> tuple[pa.Table, pa.Table]:
+    """Edges with both ends among the concepts, and the rest."""
+    marked = run(
+        """
+        SELECT e.*, subject IN (SELECT id FROM concepts) AS has_subject,
+               object IN (SELECT id FROM concepts) AS has_object
+        FROM edges e""",
+        edges=merged.edges,
+        concepts=merged.concepts,
+    )
+    columns = ", ".join(SCHEMAS["edges"].names)
+    kept = run(
+        f"SELECT {columns} FROM marked WHERE has_subject AND has_object",  # noqa: S608
+        marked=marked,
+    )
+    absent = run(
+        f"""SELECT {columns},
+            concat_ws(', ', CASE WHEN NOT has_subject THEN subject END,
+                      CASE WHEN NOT has_object THEN object END) AS absent
+        FROM marked WHERE NOT (has_subject AND has_object)""",  # noqa: S608
+        marked=marked,
+    )
+    return ordered("edges", kept.cast(SCHEMAS["edges"])), absent.sort_by("id")
+
+
+def _account(
+    parts: Sequence[Parts],
+    raw: dict[str, int],
+    merged: Knowledge,
+    absent: pa.Table,
+    ledger: Ledger,
+) -> None:
+    dropped: dict[str, dict[str, int]] = {"nodes": {}, "edges": {}, "mappings": {}}
+    rows_in = dict.fromkeys(dropped, 0)
+    for part in parts:
+        for unit, count, reasons in part.rows:
+            rows_in[unit] += count
+            for reason, number in reasons.items():
+                dropped[unit][reason] = dropped[unit].get(reason, 0) + number
+        for name, table in part.quarantine.items():
+            held = ledger.quarantine.get(f"{STAGE}-{name}")
+            both = [table] if held is None else [held, table]
+            ledger.quarantine[f"{STAGE}-{name}"] = pa.concat_tables(
+                both, promote_options="permissive"
+            )
+    if absent.num_rows:
+        held = ledger.quarantine.get(f"{STAGE}-edges")
+        ledger.quarantine[f"{STAGE}-edges"] = (
+            absent if held is None else pa.concat_tables([held, absent])
+        )
+    _record_nodes(rows_in, dropped, merged, ledger)
+    gone = raw["edges"] - merged.edges.num_rows
+    reasons = {**dropped["edges"], "duplicate": gone, "absent_node": absent.num_rows}
+    ledger.record(
+        STAGE,
+        "edges",
+        rows_in=rows_in["edges"],
+        rows_out=merged.edges.num_rows - absent.num_rows,
+        dropped=reasons,
+    )
+    # cross-references in node rows are mappings too, without a row of their own
+    kept_rows = rows_in["mappings"] - sum(dropped["mappings"].values())
+    inner = raw["mappings"] - kept_rows
+    ledger.record(
+        STAGE,
+        "mappings",
+        rows_in=rows_in["mappings"] + inner,
+        rows_out=merged.mappings.num_rows,
+        dropped={**dropped["mappings"], "duplicate": raw["mappings"] - merged.mappings.num_rows},
+    )
+
+
+def _record_nodes(
+    rows_in: dict[str, int], dropped: dict[str, dict[str, int]], merged: Knowledge, ledger: Ledger
+) -> None:
+    """Duplicate ids are folded; those whose names differ are counted apart."""
+    labels = merged.concepts.num_rows
+    kept = rows_in["nodes"] - sum(dropped["nodes"].values())
+    if labels > kept:  # names given only by the label columns of mapping files
+        rows_in["nodes"] += labels - kept
+        kept = labels
+    ledger.record(
+        STAGE,
+        "nodes",
+        rows_in=rows_in["nodes"],
+        rows_out=labels,
+        dropped={**dropped["nodes"], "duplicate_id": kept - labels},
+    )

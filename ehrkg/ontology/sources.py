@@ -1,0 +1,121 @@
+"""The sources of knowledge: who owns each, under which licence, how far it is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.resources import shipped
+
+_FIELDS = ("infores", "name", "origin", "licence", "url", "version", "reliability", "text")
+DEFAULT_RELIABILITY = 0.5
+"""For a source that nobody has described: neither trusted nor distrusted."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a source.yaml says.
+
+    Attributes:
+        infores: its identifier ("infores:mondo").
+        name: what people call it.
+        origin: where its facts were first stated; support counts origins.
+        licence: SPDX id.
+        url, version: where it is from and which edition.
+        reliability: 0 to 1; weighs its edges and settles conflicts of names.
+        text: a sentence on what it holds.
+    """
+
+    infores: str
+    name: str
+    origin: str
+    licence: str
+    url: str
+    version: str
+    reliability: float
+    text: str
+
+
+def read_source(path: Path) -> Source:
+    """Read one source.yaml.
+
+    Raises:
+        InputError: it lacks a field, or is no mapping.
+    """
+    try:
+        row: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError("not YAML", file=path, found=str(error).splitlines()[0]) from error
+    return _source(row, path)
+
+
+def _source(row: Any, path: Path) -> Source:
+    if not isinstance(row, dict):
+        raise InputError("no fields", file=path, expected=", ".join(_FIELDS))
+    missing = [field for field in ("infores", "name") if not row.get(field)]
+    if missing:
+        raise InputError(
+            f"lacks {', '.join(missing)}",
+            file=path,
+            expected=", ".join(_FIELDS),
+            todo="add the field; ontologies/*/source.yaml are examples",
+        )
+    return Source(
+        infores=str(row["infores"]),
+        name=str(row["name"]),
+        origin=str(row.get("origin") or row["infores"]),
+        licence=str(row.get("licence") or ""),
+        url=str(row.get("url") or ""),
+        version=str(row.get("version") or ""),
+        reliability=float(row.get("reliability", DEFAULT_RELIABILITY)),
+        text=" ".join(str(row.get("text") or "").split()),
+    )
+
+
+@cache
+def load_sources() -> Mapping[str, Source]:
+    """All known sources: the code-system packages and what lies under ontologies/."""
+    path = files("ehrkg.ontology").joinpath("code_system_sources.yaml")
+    rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    sources = [_source(row, Path(str(path))) for row in rows]
+    try:
+        folder = shipped("ontologies")
+    except UsageError:  # an installation without them can still read a user's own files
+        folder = None
+    if folder is not None:
+        sources += [read_source(file) for file in sorted(folder.glob("*/source.yaml"))]
+    return {source.infores: source for source in sorted(sources, key=lambda item: item.infores)}
+
+
+class _Sources(Mapping[str, Source]):
+    """Reads the folder when first asked, so that importing costs nothing."""
+
+    def __getitem__(self, key: str) -> Source:
+        return load_sources()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(load_sources())
+
+    def __len__(self) -> int:
+        return len(load_sources())
+
+
+SOURCES: Mapping[str, Source] = _Sources()
+"""Every known source, by its infores id."""
+
+
+def reliability(infores: str) -> float:
+    """How far a source is trusted, 0 to 1; 0.5 where nothing is said.
+
+    >>> reliability("infores:icd10cm") > reliability("infores:nobody-knows")
+    True
+    """
+    source = load_sources().get(infores)
+    return source.reliability if source else DEFAULT_RELIABILITY
