@@ -1,0 +1,216 @@
+"""The pools of possible distractors: who may stand beside an answer, with everything a draw looks at.
+
+A pool is a table, made once a build and frozen: a question is a function of its template, its
+settings, the seed and the pool, and of nothing else.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from ehrkg.benchmark.cohort import Cohort, VisitFacts
+from ehrkg.benchmark.possible import Possible, as_observed, by_rule, settings
+from ehrkg.benchmark.support import Support
+from ehrkg.propose.tasks import choose_tasks
+
+POOL = pa.schema(
+    [
+        ("task", pa.string()),
+        ("era", pa.string()),  # ICD version: of the code; of the visits, for drugs
+        ("entity", pa.string()),  # the code; for drugs ingredient concepts and route
+        ("code", pa.string()),  # for drugs the string written in most visits
+        ("route", pa.string()),
+        ("group", pa.string()),  # of routes, "" for what is no drug
+        ("eligible", pa.bool_()),  # false: stands here as an answer only
+        ("n_visits", pa.int32()),  # of the era
+        ("n_patients", pa.int32()),
+        ("band", pa.int32()),  # frequency band: 1 for one visit, 2 for 2-3, 3 for 4-7, ...
+        ("roles", pa.list_(pa.string())),  # "CAUSES:tail": sides on which it has edges; sorted
+        ("degree", pa.int32()),  # distinct edges of the task's predicates, by its ancestors too
+        ("decile", pa.int32()),  # of the degree within the task, 1 to 10
+        ("grain", pa.int32()),  # levels below the category; for drugs the number of ingredients
+        ("sexes", pa.string()),
+        ("first_age", pa.int32()),
+        ("last_age", pa.int32()),
+        ("confidence", pa.float64()),  # of its best near link
+        ("n_answers", pa.int32()),  # templates that ask for it
+        ("price_4", pa.float64()),  # how much rarer or oftener than its match alone it is drawn
+        ("price_5", pa.float64()),  # into questions of so many options, as natural logarithm of
+        ("price_6", pa.float64()),  # odds; null: never drawn
+    ]
+)
+"""Sorted by task, era, entity."""
+
+
+@dataclass
+class _Member:
+    """One candidate, while its row is collected."""
+
+    code: str
+    route: str
+    visits: list[VisitFacts]
+    answers: int = 0
+
+
+Key = tuple[str, str, str]
+
+
+def make_pool(
+    templates: pa.Table, cohort: Cohort, support: Support, confidence: Mapping[str, float]
+) -> pa.Table:
+    """Collect, for every task and ICD version, what could stand as a distractor.
+
+    Args:
+        templates: TEMPLATES; what they ask for is in the pool whether or not it may distract.
+        cohort: the facts about codes and visits.
+        support: the edges that give roles and degrees.
+        confidence: of a code's best near link, by code id.
+
+    Returns:
+        A table with the schema POOL; prices are null (``balance.fit`` sets them).
+    """
+    members = _members(templates, cohort)
+    _count_answers(templates, cohort, members)
+    codes = sorted({member.code for member in members.values()})
+    sides = {
+        task.name: support.edges_at(codes, settings_of(task.name)["roles_of"])
+        for task in choose_tasks(None)
+    }
+    deciles = _deciles(members, sides)
+    rows = []
+    for key in sorted(members):
+        task, era, entity = key
+        member = members[key]
+        edges = sides[task][member.code]
+        possible = _possible(member, cohort)
+        facts = cohort.codes[member.code]
+        rows.append(
+            {
+                "task": task,
+                "era": era,
+                "entity": entity,
+                "code": member.code,
+                "route": member.route,
+                "group": route_group(member.route) if facts.kind == "drug" else "",
+                "eligible": _eligible(task, member, cohort, edges),
+                "n_visits": len(member.visits),
+                "n_patients": len({visit.patient for visit in member.visits}),
+                "band": len(member.visits).bit_length(),
+                "roles": sorted({role for role, _ in edges}),
+                "degree": len(edges),
+                "decile": deciles[key],
+                "grain": grain(member.code, cohort),
+                "sexes": possible.sexes,
+                "first_age": possible.first,
+                "last_age": possible.last,
+                "confidence": confidence.get(member.code, 0.0),
+                "n_answers": member.answers,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=POOL)
+
+
+def settings_of(task: str) -> Mapping[str, list[str]]:
+    """The row of a task in ``pools.yaml``."""
+    return next(row for row in settings()["tasks"] if row["task"] == task)
+
+
+def route_group(route: str) -> str:
+    """The name of the group of routes whose drugs may stand side by side.
+
+    >>> route_group("intravenous") == route_group("subcutaneous"), route_group("ophthalmic")
+    (True, 'ophthalmic')
+    """
+    for group in settings()["route_groups"]:
+        if route in group:
+            return "|".join(group)
+    return route
+
+
+def grain(code: str, cohort: Cohort) -> int:
+    """How fine a code is: levels below its category, an unspecified one counting one level less.
+
+    For a drug: how many ingredients it has.
+    """
+    facts = cohort.codes[code]
+    if facts.kind == "drug":
+        return max(1, len(facts.ingredients))
+    depth = len(facts.id.partition(":")[2].partition(".")[2])
+    unspecified = "unspecified" in facts.name.lower() or "nos" in facts.name.lower().split()
+    return min(2, max(0, depth - unspecified))
+
+
+def entity_of(task: str, code: str, route: str, cohort: Cohort) -> str:
+    """The key of an answer in its pool."""
+    return cohort.drug_entity(code, route) if task == "treatment" else code
+
+
+def era_of(code: str, template_era: str, cohort: Cohort) -> str:
+    """The pool an answer belongs to: its code's own ICD version, else that of the visit."""
+    return cohort.codes[code].era or template_era
+
+
+def _members(templates: pa.Table, cohort: Cohort) -> dict[Key, _Member]:
+    tasks = sorted(set(templates["task"].to_pylist()))
+    found: dict[Key, _Member] = {}
+    drugs: dict[tuple[str, str], dict[str, list[VisitFacts]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for visit in cohort.visits.values():
+        for order in visit.orders:
+            if order.lasting:
+                drugs[visit.era, order.entity][f"{order.code}\x1f{order.route}"].append(visit)
+        for code in visit.diagnoses:
+            for task in tasks:
+                if task != "treatment" and cohort.codes[code].era == visit.era:
+                    member = found.setdefault((task, visit.era, code), _Member(code, "", []))
+                    member.visits.append(visit)
+    if "treatment" in tasks:
+        for (era, entity), strings in drugs.items():
+            best = max(sorted(strings), key=lambda string: len(strings[string]))
+            code, _, route = best.partition("\x1f")
+            visits = {visit.id: visit for held in strings.values() for visit in held}
+            found["treatment", era, entity] = _Member(code, route, list(visits.values()))
+    return found
+
+
+def _count_answers(templates: pa.Table, cohort: Cohort, members: dict[Key, _Member]) -> None:
+    for task, era, codes, route in zip(
+        *(templates[name].to_pylist() for name in ("task", "icd_version", "answer", "answer_route")),
+        strict=True,
+    ):
+        entity = entity_of(task, codes[0], route, cohort)
+        key = (task, era_of(codes[0], era, cohort), entity)
+        members.setdefault(key, _Member(codes[0], route, [])).answers += 1
+
+
+def _eligible(task: str, member: _Member, cohort: Cohort, edges: Sized) -> bool:
+    return bool(member.visits) and bool(edges) and bool(cohort.codes[member.code].concepts)
+
+
+def _possible(member: _Member, cohort: Cohort) -> Possible:
+    seen = [(visit, cohort.patients[visit.patient].sex) for visit in member.visits]
+    return by_rule(cohort.codes[member.code]).narrowed(as_observed(seen))
+
+
+def _deciles(
+    members: Mapping[Key, _Member], sides: Mapping[str, Mapping[str, Sized]]
+) -> dict[Key, int]:
+    """Decile of the degree among the members of a task that have a degree at all."""
+    found: dict[Key, int] = {}
+    for task in {key[0] for key in members}:
+        degree = {
+            key: len(sides[task][member.code])
+            for key, member in members.items()
+            if key[0] == task
+        }
+        ordered = sorted(value for value in degree.values() if value)
+        for key, value in degree.items():
+            below = bisect_left(ordered, value)
+            found[key] = below * 10 // len(ordered) + 1 if value else 1
+    return found

@@ -1,0 +1,131 @@
+"""What the knowledge joins, at any strength: used to rule out, so every doubt counts as a yes.
+
+An edge joins two codes when one of its ends is a concept of the first code, or anything above or
+below one, and the other end is the same for the second code. Direction and route are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.verify.schema import Verified
+
+Grid = npt.NDArray[np.bool_]
+
+DOUBTFUL = ("supported", "ambiguous")
+"""Verdicts under which a relation may be true."""
+
+
+class Support:
+    """Answers, for whole sets of codes at once, which of them the knowledge joins.
+
+    Args:
+        cohort: the facts about codes.
+        knowledge: its edges; negated ones say nothing here.
+        verified: relations whose verdict is not a plain no count as edges between their concepts.
+    """
+
+    def __init__(self, cohort: Cohort, knowledge: Knowledge, verified: Verified) -> None:
+        self._cohort = cohort
+        self._edges = _edges(knowledge, verified)
+        nodes = {node for pairs in self._edges.values() for pair in pairs for node in pair}
+        self._nodes = {node: at for at, node in enumerate(sorted(nodes))}
+        self._matrices: dict[tuple[str, ...], Any] = {}
+
+    def predicates(self) -> tuple[str, ...]:
+        """The predicates that have at least one edge."""
+        return tuple(sorted(self._edges))
+
+    def joined(
+        self, rows: Sequence[str], columns: Sequence[str], predicates: Iterable[str]
+    ) -> Grid:
+        """Whether an edge of one of the predicates, in either direction, joins row and column.
+
+        Args:
+            rows, columns: code ids.
+            predicates: names; unknown ones have no edges.
+
+        Returns:
+            A grid of len(rows) x len(columns).
+        """
+        matrix = self._matrix(tuple(sorted(set(predicates))))
+        left, right = self._reach(rows), self._reach(columns)
+        grid: Grid = ((left @ matrix) @ right.T).toarray() > 0
+        return grid
+
+    def edges_at(
+        self, codes: Sequence[str], predicates: Iterable[str]
+    ) -> dict[str, set[tuple[str, str]]]:
+        """The distinct edges at each code's concepts and what stands above them.
+
+        Each is a role (predicate and the side on which the code stands, "CAUSES:tail") and the
+        concept at the other end.
+        """
+        wanted = set(predicates)
+        at_node: dict[str, set[tuple[str, str]]] = {}
+        for predicate, pairs in self._edges.items():
+            if predicate not in wanted:
+                continue
+            for subject, target in pairs:
+                at_node.setdefault(subject, set()).add((f"{predicate}:head", target))
+                at_node.setdefault(target, set()).add((f"{predicate}:tail", subject))
+        return {
+            code: set().union(*(at_node.get(node, set()) for node in self._cohort.codes[code].up))
+            for code in codes
+        }
+
+    def _reach(self, codes: Sequence[str]) -> Any:
+        from scipy import sparse
+
+        hierarchy = self._cohort.hierarchy
+        rows, columns = [], []
+        for at, code in enumerate(codes):
+            facts = self._cohort.codes[code]
+            reach = set(facts.up)
+            for node in facts.near:
+                reach |= hierarchy.below(node)
+            found = [self._nodes[node] for node in reach if node in self._nodes]
+            rows += [at] * len(found)
+            columns += found
+        shape = (len(codes), len(self._nodes))
+        return sparse.csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
+
+    def _matrix(self, predicates: tuple[str, ...]) -> Any:
+        from scipy import sparse
+
+        if predicates not in self._matrices:
+            pairs = {pair for name in predicates for pair in self._edges.get(name, ())}
+            ends = [(self._nodes[one], self._nodes[other]) for one, other in sorted(pairs)]
+            rows = [one for one, _ in ends] + [other for _, other in ends]
+            columns = [other for _, other in ends] + [one for one, _ in ends]
+            shape = (len(self._nodes), len(self._nodes))
+            self._matrices[predicates] = sparse.csr_matrix(
+                (np.ones(len(rows), np.int32), (rows, columns)), shape=shape
+            )
+        return self._matrices[predicates]
+
+
+def _edges(knowledge: Knowledge, verified: Verified) -> dict[str, set[tuple[str, str]]]:
+    """Pairs of concepts by predicate, from the knowledge and from the relations not refused."""
+    edges = knowledge.edges.filter(pc.invert(knowledge.edges["negated"]))
+    found: dict[str, set[tuple[str, str]]] = {}
+    for predicate, subject, target in zip(
+        *(edges[name].to_pylist() for name in ("predicate", "subject", "object")), strict=True
+    ):
+        if predicate != "SUBCLASS_OF":
+            found.setdefault(predicate, set()).add((subject, target))
+    relations = verified.relations.select(
+        ["predicate", "head", "tail", "head_concept", "tail_concept", "verdict", "n_path"]
+    )
+    for row in relations.to_pylist():
+        if row["verdict"] in DOUBTFUL or row["n_path"]:
+            pair = (row["head_concept"] or row["head"], row["tail_concept"] or row["tail"])
+            found.setdefault(row["predicate"], set()).update({pair, (row["head"], row["tail"])})
+    return found
