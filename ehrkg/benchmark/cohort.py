@@ -31,6 +31,9 @@ SHORTEST_ORDER = 3600
 INDICATING = ("TREATS", "PREVENTS")
 """The predicates by which the graph lets a drug be given for a diagnosis."""
 
+INSTRUCTING = ("CODE_FIRST", "USE_ADDITIONAL_CODE", "CODE_ALSO")
+"""The coding instructions that make two codes stand together."""
+
 _NO_CODES: frozenset[str] = frozenset()
 
 
@@ -102,7 +105,9 @@ class Cohort:
         self._related = related_codes(self.codes)
         self.visits: dict[str, VisitFacts] = _visits(hospital, self.codes)
         self.patients: dict[str, PatientFacts] = _patients(hospital, self.visits)
-        self._indications = _indications(knowledge)
+        self._indications = _objects(knowledge, INDICATING)
+        self._instructions = _objects(knowledge, INSTRUCTING)
+        self._exclusions = _objects(knowledge, ("EXCLUDES1",))
 
     # What is related to what
 
@@ -160,6 +165,25 @@ class Cohort:
                     diagnosis for node in targets for diagnosis in by_node.get(node, ())
                 )
         return found
+
+    # What the code systems say about two codes
+
+    def bound(self, one: str, other: str) -> bool:
+        """Whether a coding instruction (code first, use additional, code also) joins two codes.
+
+        Instructions of an ancestor hold for its descendants, and through equivalents for ICD-9.
+        """
+        return self._joined(self._instructions, one, other)
+
+    def excluded(self, one: str, other: str) -> bool:
+        """Whether an Excludes1 note bars two codes from standing in one visit."""
+        return self._joined(self._exclusions, one, other)
+
+    def _joined(self, table: Mapping[str, frozenset[str]], one: str, other: str) -> bool:
+        first, second = self.codes[one].up, self.codes[other].up
+        return any(not table[node].isdisjoint(second) for node in first if node in table) or any(
+            not table[node].isdisjoint(first) for node in second if node in table
+        )
 
     # Which visits hold what: sets of positions in ``visit_ids``
 
@@ -224,11 +248,11 @@ class Cohort:
 
 
 
-def _indications(knowledge: Knowledge) -> dict[str, frozenset[str]]:
-    """Objects of the edges by which something treats or prevents, by subject."""
+def _objects(knowledge: Knowledge, predicates: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """Objects of the edges of some predicates, by subject; negated edges aside."""
     edges = knowledge.edges.filter(
         pc.and_(
-            pc.is_in(knowledge.edges["predicate"], pa.array(INDICATING)),
+            pc.is_in(knowledge.edges["predicate"], pa.array(predicates)),
             pc.invert(knowledge.edges["negated"]),
         )
     )

@@ -17,6 +17,9 @@ from ehrkg.ontology.schema import Knowledge
 NEAR = 1
 """A link is near when it was found at most this many levels up the code's tree."""
 
+SURE = 0.9
+"""A link's confidence from which the concept's name may stand for the code's."""
+
 ATC_LEVEL_4 = len("ATC:C07AB")
 """The length of the CURIE of an ATC class at level 4 (chemical or pharmacological subgroup)."""
 
@@ -31,6 +34,7 @@ class CodeFacts:
             linked to at a near level. For a drug: its ingredient concepts.
         up: ``near``, everything above it in any hierarchy, and concepts linked from afar.
         concepts: the near concepts alone, without code ids.
+        exact_name: the name of the concept that means the same as the code, "" where none does.
         ccsr: CCSR groups. category, chapter: of the ICD tree, "" where there is none.
         chronic: by CCIR or CCI; None where undetermined.
         equivalents: codes of the other ICD version.
@@ -48,6 +52,7 @@ class CodeFacts:
     near: frozenset[str]
     up: frozenset[str]
     concepts: frozenset[str]
+    exact_name: str
     ccsr: frozenset[str]
     category: str
     chapter: str
@@ -129,6 +134,7 @@ def code_facts(
     attributes = {row["code"]: row for row in knowledge.attributes.to_pylist()}
     drugs = {row["code"]: row for row in mapping.drug_strings.to_pylist()}
     links = _links_by_code(mapping.links)
+    exact = _exact_names(mapping.links, knowledge.concepts)
     facts = {}
     for code in sorted(hospital.codes.to_pylist(), key=lambda row: str(row["id"])):
         facts[code["id"]] = _facts_of(
@@ -136,6 +142,7 @@ def code_facts(
             attributes.get(code["id"], {}),
             drugs.get(code["id"], {}),
             links.get(code["id"], []),
+            exact.get(code["id"], ""),
             hierarchy,
         )
     return facts
@@ -152,11 +159,37 @@ def _links_by_code(links: pa.Table) -> dict[str, list[tuple[int, float, str]]]:
     return {code: sorted(rows) for code, rows in found.items()}
 
 
+def _exact_names(links: pa.Table, concepts: pa.Table) -> dict[str, str]:
+    """Names of exactly matched concepts, by code; only where a code has exactly one such concept.
+
+    A name taken over says the same as the code only if nothing is lost on the way: level 0, an
+    exact match, and no second concept that claims the same.
+    """
+    exact = links.filter(
+        pc.and_(
+            pc.and_(pc.equal(links["levels"], 0), pc.equal(links["predicate"], "skos:exactMatch")),
+            pc.greater_equal(links["confidence"], SURE),
+        )
+    )
+    found: dict[str, set[str]] = defaultdict(set)
+    for code, concept in zip(
+        exact["code"].to_pylist(), exact["concept"].to_pylist(), strict=True
+    ):
+        found[code].add(concept)
+    names = dict(zip(concepts["id"].to_pylist(), concepts["name"].to_pylist(), strict=True))
+    return {
+        code: names.get(next(iter(matched)), "")
+        for code, matched in found.items()
+        if len(matched) == 1
+    }
+
+
 def _facts_of(
     code: Mapping[str, str],
     attributes: Mapping[str, object],
     drug: Mapping[str, object],
     links: list[tuple[int, float, str]],
+    exact_name: str,
     hierarchy: Hierarchy,
 ) -> CodeFacts:
     concepts = frozenset(concept for levels, _, concept in links if levels <= NEAR)
@@ -179,6 +212,7 @@ def _facts_of(
         near=near,
         up=frozenset(up),
         concepts=concepts,
+        exact_name=exact_name,
         ccsr=frozenset(_strings(attributes.get("ccsr"))),
         category=str(attributes.get("category") or ""),
         chapter=str(attributes.get("chapter") or ""),
