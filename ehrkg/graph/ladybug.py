@@ -1,0 +1,458 @@
+"""The embedded engine: a property graph in one file, no server."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.graph import guard, ladybug_file, rows
+from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType, NodeType
+
+NODE_PIECE = 2_000_000
+"""Nodes a COPY."""
+
+EDGE_PIECE = 7_000_000
+"""Edges a COPY: one of 20 million fills the buffer pool, many small ones slow down."""
+
+_BATCH = 10_000
+"""Rows a statement that changes or deletes by key."""
+
+_READ_CHUNK = 100_000
+"""Rows a chunk of an answer."""
+
+_TYPES: Mapping[pa.DataType, str] = {
+    pa.string(): "STRING",
+    pa.int32(): "INT32",
+    pa.int64(): "INT64",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.timestamp("s"): "TIMESTAMP",
+    pa.list_(pa.string()): "STRING[]",
+}
+
+
+def ddl() -> list[str]:
+    """The statements that make the schema's tables, and the macros that fill the dialect's gaps."""
+    statements = []
+    for node in NODES.values():
+        columns = ", ".join(f"{f.name} {_TYPES[f.type]}" for f in node.properties)
+        statements.append(
+            f"CREATE NODE TABLE {node.label}(key STRING PRIMARY KEY, build STRING, {columns})"
+        )
+    for edge in EDGES.values():
+        joins = ", ".join(f"FROM {a} TO {b}" for a, b in edge.joins)
+        columns = "".join(f", {f.name} {_TYPES[f.type]}" for f in edge.properties)
+        statements.append(f"CREATE REL TABLE {edge.type}({joins}{columns})")
+    return [*statements, *guard.macros()]
+
+
+class LadybugStore:
+    """A graph in one Ladybug file; see ``ehrkg.graph.store.GraphStore`` for what it does.
+
+    Args:
+        path: the file; made if it is not there.
+        build: the build that is read and written.
+        read_only: write nothing; the file must be there.
+
+    Raises:
+        InputError: the file is not a graph of ehrkg of this schema version, or is damaged.
+        ServiceError: another process holds it.
+    """
+
+    def __init__(self, path: Path, *, build: str = "default", read_only: bool = False) -> None:
+        self.path, self.build, self.read_only = path, build, read_only
+        self._file: ladybug_file.OpenFile | None = ladybug_file.acquire(path, read_only=read_only)
+        self._busy = threading.RLock()
+        try:
+            self._connection = self._connect()
+            self._prepare_schema()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- opening and closing ---------------------------------------------------------------
+
+    def _connect(self) -> Any:
+        import ladybug
+
+        if self._file is None:
+            raise UsageError("this graph store is closed", todo="open it again")
+        return ladybug.Connection(self._file.database)
+
+    def _prepare_schema(self) -> None:
+        found = set(self._read("CALL show_tables() RETURN name").column(0).to_pylist())
+        if not found and not self.read_only:
+            for statement in ddl():
+                self._run(statement)
+        elif "Build" not in found:
+            raise InputError(
+                "this graph was not made by ehrkg", file=self.path,
+                found=", ".join(sorted(found)[:5]) or "no tables",
+                todo="name another file; ehrkg does not mix its nodes with foreign ones",
+            )
+        builds = dict(zip(*self._read("MATCH (b:Build) RETURN b.id, b.schema_version")
+                          .to_pydict().values(), strict=True))
+        other = {version for version in builds.values() if version != SCHEMA_VERSION}
+        if other:
+            raise InputError(
+                "the graph has another schema", file=self.path, found=f"version {max(other)}",
+                expected=f"version {SCHEMA_VERSION}", todo="build it again with this ehrkg",
+            )
+        if self.build not in builds and not self.read_only:
+            self._register()
+
+    def _register(self) -> None:
+        self.write_nodes("Build", pa.table({"id": [self.build],
+                                            "schema_version": [SCHEMA_VERSION]}))
+
+    def close(self) -> None:
+        """Let go of the file; the last store on it in this process closes it."""
+        opened, self._file = self._file, None
+        if opened is None:
+            return
+        if hasattr(self, "_connection"):
+            self._connection.close()
+        ladybug_file.release(opened)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- talking to the engine -------------------------------------------------------------
+
+    def _run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> None:
+        with self._busy:
+            self._check_open()
+            self._connection.execute(statement, dict(parameters or {}))
+
+    def _check_open(self) -> None:
+        if self._file is None:
+            raise UsageError("this graph store is closed", todo="open it again")
+
+    def _check_writable(self) -> None:
+        self._check_open()
+        if self.read_only:
+            raise UsageError("this graph is open for reading only", todo="open it for writing")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._busy:
+            self._check_open()
+            self._connection.execute("BEGIN TRANSACTION READ ONLY")
+            try:
+                yield
+            finally:
+                # A statement that fails ends the transaction itself.
+                with suppress(RuntimeError):
+                    self._connection.execute("ROLLBACK")
+
+    def _fetch(self, statement: str, parameters: Mapping[str, Any]) -> pa.Table:
+        from ladybug.prepared_statement import PreparedStatement
+
+        # Prepared by hand: given a text, the client would rewrite what looks like a scan in it.
+        prepared = PreparedStatement(self._connection, statement, dict(parameters))
+        if not prepared.is_success():
+            raise RuntimeError(prepared.get_error_message())
+        with self._connection.execute(prepared, dict(parameters)) as answer:
+            return answer.get_as_arrow(_READ_CHUNK)
+
+    def _read(self, statement: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
+        with self._reading():
+            return self._fetch(statement, parameters or {})
+
+    def complaint(self, text: str, parameters: Mapping[str, Any]) -> str:
+        """See ``guard.Engine``."""
+        from ladybug.prepared_statement import PreparedStatement
+
+        prepared = PreparedStatement(self._connection, text, dict(parameters))
+        return "" if prepared.is_success() else str(prepared.get_error_message())
+
+    def plan(self, text: str, parameters: Mapping[str, Any]) -> str:
+        """See ``guard.Engine``."""
+        return str(self._read(f"EXPLAIN LOGICAL {text}", parameters).column(0)[0].as_py())
+
+    def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
+        """See ``GraphStore.query``; the answer's columns are named as the query names them."""
+        with self._busy:
+            self._check_open()
+            statement = guard.judge(cypher, self, parameters)
+            try:
+                return self._read(statement, parameters)
+            except RuntimeError as error:
+                raise guard.explained(str(error), statement) from error
+
+    # -- nodes -----------------------------------------------------------------------------
+
+    def _keys(self, ids: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+        return pc.binary_join_element_wise(f"{self.build}|", ids, "")
+
+    def _ids(self, label: str) -> pa.Array:
+        table = self._read(
+            f"MATCH (n:{label}) WHERE n.build = $build RETURN n.id AS id", {"build": self.build}
+        )
+        return table.column("id").combine_chunks()
+
+    def write_nodes(self, label: str, table: pa.Table) -> int:
+        """See ``GraphStore.write_nodes``."""
+        self._check_writable()
+        node = _known(NODES, label, "label")
+        given = rows.conform(table, node.properties, label)
+        if "id" not in given.column_names:
+            raise UsageError(f"the table for {label} lacks the column 'id'")
+        given = rows.fold(given, ["id"], label)
+        with self._busy:
+            there = pc.is_in(given.column("id"), value_set=self._ids(label))
+            new = given.filter(pc.invert(there))
+            self._copy_nodes(node, rows.complete(new, node.properties))
+            self._update_nodes(node, given.filter(there))
+        return int(new.num_rows)
+
+    def _copy_nodes(self, node: NodeType, table: pa.Table) -> None:
+        build = pa.array([self.build], pa.string()).take(
+            pa.array([0] * table.num_rows, pa.int32())
+        )
+        columns = [self._keys(table.column("id")), build, *table.columns]
+        self._copy(
+            node.label, pa.table(columns, names=["key", "build", *table.column_names]),
+            NODE_PIECE, "",
+        )
+
+    def _copy(self, name: str, table: pa.Table, piece: int, options: str) -> None:
+        for start in range(0, table.num_rows, piece):
+            self._run(
+                f"COPY {name} FROM $rows{options}",
+                {"rows": table.slice(start, piece).combine_chunks()},
+            )
+
+    def _update_nodes(self, node: NodeType, given: pa.Table) -> None:
+        """Bring nodes that are there up to the columns given, where they differ."""
+        if given.num_rows == 0 or given.column_names == ["id"]:
+            return
+        there = self.read_nodes(node.label).select(given.column_names)
+        there = there.filter(pc.is_in(there.column("id"), value_set=given.column("id")))
+        given = given.sort_by("id")
+        for name in given.column_names:
+            if name == "id":
+                continue
+            wanted = given.column(name)
+            changed = pc.not_equal(rows.canonical(wanted), rows.canonical(there.column(name)))
+            if pc.any(changed).as_py():
+                part = given.select(["id", name]).filter(changed)
+                self._set(node.label, name, part)
+
+    def _set(self, label: str, name: str, part: pa.Table) -> None:
+        """Set one property by key; nulls apart, since a bound null has no type."""
+        empty = pc.is_null(part.column(name))
+        match = f"UNWIND $rows AS x MATCH (n:{label} {{key: x.key}})"
+        for table, value in ((part.filter(pc.invert(empty)), "x.value"),
+                             (part.filter(empty), "NULL")):
+            keys = self._keys(table.column("id")).to_pylist()
+            values = table.column(name).to_pylist()
+            for start in range(0, len(keys), _BATCH):
+                batch = [
+                    {"key": key} if value == "NULL" else {"key": key, "value": new}
+                    for key, new in zip(keys[start:start + _BATCH], values[start:start + _BATCH],
+                                        strict=True)
+                ]
+                self._run(f"{match} SET n.{name} = {value}", {"rows": batch})
+
+    def read_nodes(self, label: str) -> pa.Table:
+        """See ``GraphStore.read_nodes``."""
+        node = _known(NODES, label, "label")
+        wanted = ", ".join(f"n.{name} AS {name}" for name in node.properties.names)
+        table = self._read(
+            f"MATCH (n:{label}) WHERE n.build = $build RETURN {wanted}", {"build": self.build}
+        )
+        return rows.complete(table, node.properties).sort_by("id").combine_chunks()
+
+    def delete_nodes(self, label: str, ids: Iterable[str]) -> None:
+        """See ``GraphStore.delete_nodes``."""
+        _known(NODES, label, "label")
+        self._delete(ids, f"MATCH (n:{label} {{key: k}}) DETACH DELETE n")
+
+    # -- edges -----------------------------------------------------------------------------
+
+    def write_edges(self, edge_type: str, table: pa.Table) -> int:
+        """See ``GraphStore.write_edges``."""
+        self._check_writable()
+        edge = _known(EDGES, edge_type, "edge type")
+        labels = ("from_label", "to_label") if len(edge.joins) > 1 else ()
+        ends = ["from", "to", *labels]
+        given = rows.complete(
+            rows.conform(table, edge.properties, edge_type, also=ends), _edge_schema(edge)
+        )
+        key = [*ends, *edge.key]
+        given = rows.fold(given, key, edge_type)
+        with self._busy:
+            self._check_ends(edge, given)
+            there = self.read_edges(edge_type)
+            old = pc.is_in(rows.row_texts(given, key), value_set=rows.row_texts(there, key))
+            same = pc.is_in(
+                rows.row_texts(given, given.column_names),
+                value_set=rows.row_texts(there, given.column_names),
+            )
+            changed = given.filter(pc.and_(old, pc.invert(same)))
+            for start, end, part in _by_join(edge, changed):
+                self._delete_exact(edge, start, end, part)
+            for start, end, part in _by_join(edge, given.filter(pc.invert(same))):
+                self._copy_edges(edge, start, end, part)
+        return int(given.num_rows - pc.sum(old).as_py()) if given.num_rows else 0
+
+    def _check_ends(self, edge: EdgeType, given: pa.Table) -> None:
+        for start, end, part in _by_join(edge, given):
+            for side, label in (("from", start), ("to", end)):
+                known = pc.is_in(part.column(side), value_set=self._ids(label))
+                if not pc.all(known).as_py():
+                    lost = pc.unique(part.column(side).filter(pc.invert(known)))
+                    raise InputError(
+                        f"{edge.type}: {len(lost)} of the {label} nodes it names are not there",
+                        column=side, found=", ".join(map(str, lost.to_pylist()[:5])),
+                        todo=f"write the {label} nodes first",
+                    )
+
+    def _copy_edges(self, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
+        names = edge.properties.names
+        columns = [self._keys(part.column("from")), self._keys(part.column("to"))]
+        table = pa.table(columns + [part.column(n) for n in names], names=["from", "to", *names])
+        options = f" (from='{start}', to='{end}')" if len(edge.joins) > 1 else ""
+        self._copy(edge.type, table, EDGE_PIECE, options)
+
+    def _delete_exact(self, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
+        where = " AND ".join(f"r.{name} = x.{name}" for name in edge.key)
+        statement = (
+            f"UNWIND $rows AS x MATCH (a:{start} {{key: x.start}})-[r:{edge.type}]->"
+            f"(b:{end} {{key: x.stop}}) {'WHERE ' + where if where else ''} DELETE r"
+        )
+        columns = [self._keys(part.column("from")), self._keys(part.column("to"))]
+        batch = pa.table(
+            columns + [part.column(n) for n in edge.key], names=["start", "stop", *edge.key]
+        ).to_pylist()
+        for at in range(0, len(batch), _BATCH):
+            self._run(statement, {"rows": batch[at:at + _BATCH]})
+
+    def read_edges(self, edge_type: str) -> pa.Table:
+        """See ``GraphStore.read_edges``."""
+        edge = _known(EDGES, edge_type, "edge type")
+        schema = _edge_schema(edge)
+        wanted = "".join(f", r.{name} AS {name}" for name in edge.properties.names)
+        parts = []
+        for start, end in edge.joins:
+            table = self._read(
+                f"MATCH (a:{start})-[r:{edge.type}]->(b:{end}) WHERE a.build = $build "
+                f"RETURN a.id AS source_id, b.id AS target_id{wanted}",
+                {"build": self.build},
+            ).rename_columns(["from", "to", *edge.properties.names])
+            if len(edge.joins) > 1:
+                for name, label in (("from_label", start), ("to_label", end)):
+                    table = table.append_column(name, pa.array([label] * table.num_rows, TEXT))
+            parts.append(rows.complete(table, schema))
+        order = [name for name in schema.names if name in ("from", "to", *edge.key)]
+        whole = pa.concat_tables(parts)
+        return whole.sort_by([(name, "ascending") for name in order]).combine_chunks()
+
+    def delete_edges(self, edge_type: str, sources: Iterable[str]) -> None:
+        """See ``GraphStore.delete_edges``."""
+        edge = _known(EDGES, edge_type, "edge type")
+        keys = list(sources)
+        for start in sorted({start for start, _ in edge.joins}):
+            self._delete(keys, f"MATCH (n:{start} {{key: k}})-[r:{edge.type}]->() DELETE r")
+
+    def _delete(self, ids: Iterable[str], statement: str) -> None:
+        self._check_writable()
+        keys = sorted({f"{self.build}|{one}" for one in ids})
+        for at in range(0, len(keys), _BATCH):
+            self._run(f"UNWIND $keys AS k {statement}", {"keys": keys[at:at + _BATCH]})
+
+    # -- the whole graph -------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        """See ``GraphStore.counts``."""
+        found = {
+            label: self._count(f"MATCH (n:{label}) WHERE n.build = $build RETURN count(*)")
+            for label in NODES
+        }
+        for edge in EDGES.values():
+            starts = "|".join(sorted({start for start, _ in edge.joins}))
+            found[edge.type] = self._count(
+                f"MATCH (a:{starts})-[r:{edge.type}]->() WHERE a.build = $build RETURN count(*)"
+            )
+        return {name: count for name, count in found.items() if count and name != "Build"}
+
+    def _count(self, statement: str) -> int:
+        return int(self._read(statement, {"build": self.build}).column(0)[0].as_py())
+
+    def content_hash(self) -> str:
+        """See ``GraphStore.content_hash``."""
+        digest = hashlib.sha256(f"ehrkg graph {SCHEMA_VERSION}".encode())
+        for name in self.counts():
+            table = self.read_nodes(name) if name in NODES else self.read_edges(name)
+            digest.update(f"\n{name}\t{rows.content_hash(table)}".encode())
+        return digest.hexdigest()
+
+    def drop_build(self, build: str) -> None:
+        """See ``GraphStore.drop_build``."""
+        self._check_writable()
+        with self._busy:
+            for label in NODES:
+                keys = self._read(
+                    f"MATCH (n:{label}) WHERE n.build = $build RETURN n.key", {"build": build}
+                ).column(0).to_pylist()
+                for at in range(0, len(keys), _BATCH):
+                    self._run(
+                        f"UNWIND $keys AS k MATCH (n:{label} {{key: k}}) DETACH DELETE n",
+                        {"keys": keys[at:at + _BATCH]},
+                    )
+            if build == self.build:
+                self._register()
+
+
+TEXT = pa.string()
+
+
+def _edge_schema(edge: EdgeType) -> pa.Schema:
+    ends = ["from", "to"] + (["from_label", "to_label"] if len(edge.joins) > 1 else [])
+    return pa.schema([pa.field(name, TEXT) for name in ends] + list(edge.properties))
+
+
+def _by_join(edge: EdgeType, table: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
+    """The table's parts for each pair of labels that the type joins."""
+    if len(edge.joins) == 1:
+        start, end = edge.joins[0]
+        if table.num_rows:
+            yield start, end, table
+        return
+    left = table.num_rows
+    for start, end in edge.joins:
+        mask = pc.and_(pc.equal(table.column("from_label"), start),
+                       pc.equal(table.column("to_label"), end))
+        part = table.filter(mask)
+        left -= part.num_rows
+        if part.num_rows:
+            yield start, end, part
+    if left:
+        raise InputError(
+            f"{edge.type}: {left} rows join labels that it does not join",
+            expected=" or ".join(f"{a} to {b}" for a, b in edge.joins),
+        )
+
+
+def _known(table: Mapping[str, Any], name: str, what: str) -> Any:
+    if name not in table:
+        raise UsageError(f"no {what} {name!r}", todo=f"use one of {', '.join(table)}")
+    return table[name]
