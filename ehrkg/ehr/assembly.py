@@ -10,7 +10,7 @@ from ehrkg.ehr import schema
 from ehrkg.ehr.codes import WHITE_SPACE, normalise_column
 from ehrkg.ehr.files import TableFile, open_table
 from ehrkg.ehr.formats import Format, Unit
-from ehrkg.ehr.routes import UNKNOWN, fold_column, route_column
+from ehrkg.ehr.routes import WORDS, fold_column, route_column
 from ehrkg.ehr.staging import STAGE, Staged, reject, reject_repeats, settle, stage
 from ehrkg.foundation.hashing import unit as hashed_unit
 from ehrkg.foundation.ledger import Ledger
@@ -175,7 +175,7 @@ def _record_mended(ledger: Ledger, unit: str, rows: int) -> None:
 
 def _count_unknown_routes(rows: Table, kind: str, ledger: Ledger) -> None:
     words = rows.select(word=fold_column(rows.route))
-    unknown = words.filter((words.word != "") & (route_column(words.word) == UNKNOWN))
+    unknown = words.filter(words.word.notin(list(WORDS)))
     counted = unknown.group_by("word").agg(n=unknown.count()).to_pyarrow().to_pylist()
     counted.sort(key=lambda each: (-each["n"], each["word"]))
     for each in counted[:ROUTE_WORDS_NAMED]:

@@ -120,7 +120,7 @@ def open_table(file: TableFile) -> RawTable:
         )
     fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     path = str(file.path).replace("'", "''")
-    # the path is quoted, the columns are numbered; one thread a file: row_number() then follows the lines of the file
+    # path and columns are quoted; one thread a file, so row_number() follows its lines
     select = (
         f"SELECT row_number() OVER () AS row, * FROM read_csv('{path}', auto_detect=false, "  # noqa: S608
         f"columns={{{fields}}}, header=true, delim=',', quote='\"', escape='\"', nullstr='', "

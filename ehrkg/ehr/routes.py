@@ -77,4 +77,7 @@ def fold_column(word: StringValue) -> StringValue:
 
 def route_column(folded: StringValue) -> StringValue:
     """``route_class`` for a column of folded words, as an Ibis expression."""
-    return folded.substitute(dict(WORDS), else_=UNKNOWN)
+    import ibis
+
+    cases = [(folded.isin(route.words), route.route) for route in ROUTES.values()]
+    return ibis.cases(*cases, else_=UNKNOWN)

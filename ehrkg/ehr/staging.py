@@ -147,15 +147,12 @@ def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
     ledger.record(STAGE, staged.unit, rows_in=staged.raw.rows, rows_out=usable, dropped=counts)
     if not counts:
         return QUARANTINE.empty_table()
-    con.create_table(
-        "unusable",
-        staged.rows.filter(staged.rows.reason != "").select("row", "reason"),
-        temp=True,
-        overwrite=True,
-    )
-    raw = rows_as_json(staged.raw, "SELECT row FROM unusable")
-    found = con.raw_sql(
-        f"SELECT row, reason, raw FROM ({raw}) JOIN unusable USING (row) ORDER BY row"  # noqa: S608
+    bad = staged.rows.filter(staged.rows.reason != "").select("row", "reason")
+    name = f"unusable_{staged.unit}"
+    con.create_table(name, bad, temp=True)
+    raw = rows_as_json(staged.raw, f"SELECT row FROM {name}")  # noqa: S608
+    found = con.con.sql(
+        f"SELECT row, reason, raw FROM ({raw}) JOIN {name} USING (row) ORDER BY row"  # noqa: S608
     ).to_arrow_table()
     columns = {
         "unit": pa.array([staged.unit] * len(found), pa.string()),
