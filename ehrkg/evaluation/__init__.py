@@ -1,0 +1,60 @@
+"""Evaluate: questions and a model in, scores, controls and a report out."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ehrkg.evaluation.baselines import (
+        Baseline,
+        Chance,
+        EmbeddingSimilarity,
+        KeySource,
+        MostFrequent,
+    )
+    from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
+    from ehrkg.evaluation.report import ReportData, write_report
+    from ehrkg.evaluation.run import score_baselines
+    from ehrkg.evaluation.scoring import run_baselines
+    from ehrkg.evaluation.summary import accuracy_by, open_ended_by
+
+_HOMES = {
+    "Baseline": "baselines",
+    "Chance": "baselines",
+    "EmbeddingSimilarity": "baselines",
+    "KeySource": "baselines",
+    "MostFrequent": "baselines",
+    "PlantedShare": "planted",
+    "ReportData": "report",
+    "accuracy_by": "summary",
+    "open_ended_by": "summary",
+    "planted_in": "planted",
+    "planted_shares": "planted",
+    "run_baselines": "scoring",
+    "score_baselines": "run",
+    "write_report": "report",
+}
+
+__all__ = [
+    "Baseline",
+    "Chance",
+    "EmbeddingSimilarity",
+    "KeySource",
+    "MostFrequent",
+    "PlantedShare",
+    "ReportData",
+    "accuracy_by",
+    "open_ended_by",
+    "planted_in",
+    "planted_shares",
+    "run_baselines",
+    "score_baselines",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"ehrkg.evaluation.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'ehrkg.evaluation' has no attribute {name!r}")

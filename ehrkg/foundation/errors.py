@@ -28,7 +28,7 @@ class EhrkgError(Exception):
         super().__init__(message + (f"\n  do: {todo}" if todo else ""))
 
 
-class CheckFailed(EhrkgError):
+class CheckError(EhrkgError):
     """A check on finished files did not hold."""
 
     exit_code = 1

@@ -8,7 +8,6 @@ order give the same bytes. Across versions of the writer, ``content_hash`` is th
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -24,7 +23,7 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.part")
     write(temporary)
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

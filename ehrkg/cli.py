@@ -1,0 +1,244 @@
+"""The command line.
+
+Exit codes: 0 done, 1 a check failed, 2 the call was wrong, 3 the input was wrong, 4 a service was
+not there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ehrkg.foundation.errors import EhrkgError, UsageError
+
+app = typer.Typer(
+    name="ehrkg",
+    help="Clinical decision benchmarks out of hospital tables, verified by a knowledge graph.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Graph = Annotated[Path, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")]
+Seed = Annotated[int, typer.Option(help="Names the draw; another one gives another benchmark.")]
+
+
+class Output(StrEnum):
+    """How a table is printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def main() -> None:
+    """Run the command line; a user's mistake gives a message, never a traceback."""
+    try:
+        app()
+    except EhrkgError as error:
+        print(f"ehrkg: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Where to leave tables and benchmark; a new folder.")
+    ] = Path("ehrkg-demo"),
+    patients: Annotated[int, typer.Option(min=20, help="How many synthetic patients.")] = 600,
+    seed: Seed = 7,
+) -> None:
+    """Write synthetic hospital tables and run the whole job on them: offline, in about a minute."""
+    from rich.console import Console
+
+    from ehrkg import evaluation
+    from ehrkg.ehr import synth
+    from ehrkg.foundation.workspace import read_final
+    from ehrkg.pipeline import build as run
+    from ehrkg.session.console import StageBars, Stopwatch, show_build
+    from ehrkg.session.settings import Settings
+
+    console, watch = Console(), Stopwatch()
+    with StageBars(console) as bars:
+        synth.write(out / "tables", patients=patients, seed=seed, progress=bars("synth"))
+        result = run(out / "tables", out / "benchmark", Settings(seed=seed), progress=bars)
+    shares = evaluation.planted_in(
+        out / "tables",
+        read_final(result.out, "relations"),
+        read_final(result.out, "events")["code"].unique().to_pylist(),
+    )
+    show_build(console, result.out, result.ledger, planted=shares, seconds=watch.seconds())
+
+
+@app.command()
+def build(
+    source: Annotated[Path, typer.Argument(help="The folder of hospital tables.")],
+    out: Annotated[Path, typer.Option(help="Where to leave the build; the same call resumes it.")],
+    format: Annotated[  # noqa: A002
+        str | None, typer.Option(help="The tables' format; found from the tables by default.")
+    ] = None,
+    knowledge: Annotated[
+        list[Path] | None,
+        typer.Option(help="A further ontology or table of knowledge; may be given several times."),
+    ] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="A task to make questions for; all by default.")
+    ] = None,
+    seed: Seed = 7,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be read and needed; write nothing.")
+    ] = False,
+) -> None:
+    """Turn hospital tables into a verified and scored benchmark."""
+    from rich.console import Console
+
+    from ehrkg.pipeline import build as run
+    from ehrkg.session.console import StageBars, Stopwatch, show_build
+    from ehrkg.session.estimate import estimate
+    from ehrkg.session.settings import Settings
+
+    console, watch = Console(), Stopwatch()
+    if dry_run:
+        for line in estimate(source, format=format):
+            console.print(line, highlight=False)
+        return
+    settings = Settings(
+        format=format,
+        knowledge=tuple(str(path) for path in knowledge or ()),
+        tasks=tuple(task) if task else None,
+        seed=seed,
+    )
+    with StageBars(console) as bars:
+        result = run(source, out, settings, progress=bars)
+    show_build(console, result.out, result.ledger, seconds=watch.seconds())
+
+
+@app.command()
+def synth(
+    out: Annotated[Path, typer.Option(help="Where to write the tables; a new folder.")],
+    patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = 2000,
+    format: Annotated[str, typer.Option(help="The tables' format.")] = "mimic4",  # noqa: A002
+    seed: Seed = 7,
+) -> None:
+    """Write synthetic hospital tables, and a file of what was planted in them."""
+    from rich.console import Console
+
+    from ehrkg.ehr import synth as synthetic
+    from ehrkg.session.console import StageBars
+
+    console = Console()
+    with StageBars(console) as bars:
+        synthetic.write(out, patients=patients, format=format, seed=seed, progress=bars("synth"))
+    console.print(f"Tables: {out / 'hosp'}; what was planted: {out / 'planted.tsv'}")
+
+
+@app.command()
+def verify(
+    pairs: Annotated[Path, typer.Argument(help="A TSV with the columns head, predicate, tail.")],
+    out: Annotated[Path, typer.Option(help="Where to write the verdicts (TSV).")],
+    graph: Annotated[
+        Path | None,
+        typer.Option(help="A graph with knowledge; what ships with the package by default."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the evidence too.")] = False,
+) -> None:
+    """Give pairs of codes, CURIEs or names a verdict, a score and evidence."""
+    from rich.console import Console
+
+    from ehrkg.session.pairs import verify_file, write_verdicts
+
+    verified = verify_file(pairs, graph)
+    write_verdicts(verified, out)
+    console = Console()
+    for row in verified.relations.to_pylist():
+        console.print(
+            f"{row['verdict']:<12} {row['score']:.2f}  "
+            f"{row['head']} {row['predicate']} {row['tail']}  ({'; '.join(row['reasons'])})",
+            highlight=False,
+            markup=False,
+        )
+    if explain:
+        for row in verified.evidence.to_pylist():
+            console.print(
+                f"  {row['polarity']:<12} {row['kind']:<12} {row['text']} ({row['source']})",
+                highlight=False,
+                markup=False,
+            )
+    console.print(f"Written: {out}")
+
+
+@app.command()
+def audit(
+    query: Annotated[
+        str | None, typer.Argument(help="A query of cypher/ by name, or a file of yours.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")
+    ] = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option("-p", help="A parameter of the query: name=value.")
+    ] = None,
+    output: Annotated[Output, typer.Option(help="How to print the table.")] = Output.TABLE,
+    list_: Annotated[bool, typer.Option("--list", help="Show the named queries.")] = False,
+) -> None:
+    """Answer a named, documented Cypher query over a graph; read-only."""
+    from rich.console import Console
+
+    from ehrkg.graph import catalogue, open_store
+    from ehrkg.session.console import show_rows
+
+    console = Console()
+    if list_ or query is None:
+        for named in catalogue.named_queries():
+            console.print(f"[bold]{named.name}[/bold]  {named.title}", highlight=False)
+        return
+    if graph is None:
+        raise UsageError("which graph?", todo="add --graph OUT/graph.lbug")
+    named = catalogue.find(query)
+    with open_store(graph, read_only=True) as store:
+        table = store.query(named.text, **named.bind(parameter or []))
+    if output is Output.TABLE:
+        show_rows(console, table, named.title)
+    elif output is Output.JSON:
+        typer.echo(json.dumps(table.to_pylist(), ensure_ascii=False, indent=1, default=str))
+    else:
+        sink = io.StringIO()
+        writer = csv.DictWriter(sink, table.column_names)
+        writer.writeheader()
+        writer.writerows(table.to_pylist())
+        typer.echo(sink.getvalue(), nl=False)
+
+
+@app.command()
+def check(
+    directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+) -> None:
+    """Ask whether a benchmark is sound: giveaways, true distractors, balance, wording."""
+    from ehrkg.benchmark import Benchmark
+    from ehrkg.benchmark import check as run_check
+    from ehrkg.foundation.errors import CheckError
+
+    report = run_check(Benchmark.open(directory))
+    typer.echo(report.as_text())
+    if not report.ok:
+        raise CheckError("the benchmark is not sound", todo="read the failed lines above")
+
+
+@app.command()
+def explain(
+    item: Annotated[str, typer.Argument(help="An item's id, or a template's.")],
+    graph: Graph,
+) -> None:
+    """Print the chain from a question to the rows of the tables and the knowledge behind it."""
+    from ehrkg.session.kg import open_graph
+
+    with open_graph(graph, read_only=True) as kg:
+        typer.echo(kg.explain(item).as_text())

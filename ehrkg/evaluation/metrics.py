@@ -1,0 +1,149 @@
+"""The figures of an evaluation, each with its formula and source."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ehrkg.foundation.hashing import hash64
+
+DRAWS = 1000
+"""Bootstrap draws: the 2.5 % tail then rests on 25 of them."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its interval and what it rests on."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+
+
+def wilson(successes: float, n: int, *, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's score interval for a proportion (Wilson 1927, JASA 22:209).
+
+    Args:
+        successes: how many, of ``n``.
+        n: trials; with none the interval is (0, 1).
+        z: the normal quantile, 95 % two-sided by default.
+
+    >>> low, high = wilson(8, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
+    """
+    if n == 0:
+        return 0.0, 1.0
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def clustered_mean(
+    values: Sequence[float] | npt.NDArray[np.float64],
+    clusters: Sequence[str],
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 7,
+) -> Interval:
+    """A mean with a percentile bootstrap interval that resamples whole clusters.
+
+    Several questions of one patient are not independent; resampling patients, not questions, keeps
+    the interval honest (Field and Welsh 2007, JRSS B 69:369). Where all values agree the bootstrap
+    has nothing to say, and the Wilson interval over the clusters is given instead.
+
+    Args:
+        values: one a question, in [0, 1].
+        clusters: the patient's key of each.
+        level: coverage.
+        draws: bootstrap draws.
+        seed: of the draws; they depend on nothing else.
+
+    >>> clustered_mean([1, 0, 1, 1], ["a", "a", "b", "c"]).mean
+    0.75
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        return Interval(float("nan"), 0.0, 1.0, 0, 0)
+    names, index = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
+    sums = np.bincount(index, weights=array)
+    sizes = np.bincount(index).astype(np.float64)
+    mean = float(array.sum() / array.size)
+    if len(names) == 1 or np.ptp(array) == 0:
+        low, high = wilson(mean * len(names), len(names))
+        return Interval(mean, low, high, array.size, len(names))
+    generator = np.random.Generator(np.random.PCG64(hash64("bootstrap", seed)))
+    weights = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+    means = (weights @ sums) / (weights @ sizes)
+    tail = (1 - level) / 2
+    low, high = (float(x) for x in np.quantile(means, [tail, 1 - tail]))
+    return Interval(mean, low, high, array.size, len(names))
+
+
+def effective_size(clusters: Sequence[str]) -> float:
+    """Kish's effective sample size of unequal clusters: ``(sum n)^2 / sum n^2`` (Kish 1965).
+
+    >>> effective_size(["a", "b", "c"]), round(effective_size(["a"] * 9 + ["b"]), 2)
+    (3.0, 1.22)
+    """
+    if not clusters:
+        return 0.0
+    _, sizes = np.unique(np.asarray(clusters, dtype=object).astype(str), return_counts=True)
+    return float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum())
+
+
+def normalise_answer(text: str) -> str:
+    """Text as answers are compared: lower case, letters and digits only, single spaces.
+
+    >>> normalise_answer("  Heart-failure, (systolic)! ")
+    'heart failure systolic'
+    """
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def relation_coverage(text: str, accepted: Iterable[str]) -> float:
+    """1 where an accepted name stands in the text as whole words, else 0.
+
+    This is the relation coverage (RC) of EHRBench (arXiv 2605.30637) for one expected relation:
+    the answer's names, synonyms and graph descendants all count.
+
+    >>> relation_coverage("Probably acute heart failure.", ["heart failure"])
+    1.0
+    >>> relation_coverage("heartfailure", ["heart failure"])
+    0.0
+    """
+    said = f" {normalise_answer(text)} "
+    names = (normalise_answer(name) for name in accepted)
+    return float(any(name and f" {name} " in said for name in names))
+
+
+@cache
+def _scorer() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer(["rouge1", "rougeL"], use_stemmer=True)
+
+
+def rouge(text: str, references: Iterable[str]) -> tuple[float, float]:
+    """ROUGE-1 and ROUGE-L F-measures, each the best over the references (Lin 2004).
+
+    >>> rouge("acute kidney failure", ["acute kidney failure"])
+    (1.0, 1.0)
+    """
+    best = [0.0, 0.0]
+    for reference in references:
+        scores = _scorer().score(reference, text)
+        best[0] = max(best[0], scores["rouge1"].fmeasure)
+        best[1] = max(best[1], scores["rougeL"].fmeasure)
+    return best[0], best[1]

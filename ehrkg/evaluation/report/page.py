@@ -1,0 +1,94 @@
+"""Put the report together and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ehrkg.ehr.schema import Hospital
+from ehrkg.evaluation.planted import PlantedShare
+from ehrkg.evaluation.report import charts, sections
+from ehrkg.evaluation.summary import accuracy_by, open_ended_by
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.storage import write_atomically
+from ehrkg.verify.schema import Verified
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """What a report is made of.
+
+    Attributes:
+        manifest: the build's manifest.
+        ledger: its ledger.
+        hospital, verified, templates, items, scores: its tables.
+        names: code id to the name people read.
+        checks: the rows of ``ehrkg check``, as plain values.
+        planted: shares of what was planted, on synthetic tables.
+    """
+
+    manifest: Mapping[str, Any]
+    ledger: Ledger
+    hospital: Hospital
+    verified: Verified
+    templates: pa.Table
+    items: pa.Table
+    scores: pa.Table
+    names: Mapping[str, str] = field(default_factory=dict)
+    checks: Sequence[Mapping[str, Any]] = ()
+    planted: Sequence[PlantedShare] = ()
+
+
+def write_report(data: ReportData, path: Path) -> None:
+    """Write the report as one HTML file that needs nothing else, neither files nor the network."""
+    html = render(data)
+    write_atomically(path, lambda temporary: temporary.write_text(html, encoding="utf-8"))
+
+
+def render(data: ReportData) -> str:
+    """The report as HTML; every name from the data is escaped."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    seed = int(data.manifest["settings"]["seed"])
+    accuracy = accuracy_by(data.scores, seed=seed)
+    steps = sections.funnel_steps(data.ledger, data.verified.relations, data.templates, data.items)
+    verdicts = sections.verdict_counts(data.verified.relations)
+    options = sorted(set(accuracy["n_options"].to_pylist()))
+    return environment.get_template("report.html.j2").render(
+        plotly=charts.plotly_script(),
+        manifest=data.manifest,
+        source_format=data.hospital.format,
+        hospital={
+            "patients": data.hospital.patients.num_rows,
+            "visits": data.hospital.visits.num_rows,
+            "events": data.hospital.events.num_rows,
+            "codes": data.hospital.codes.num_rows,
+        },
+        headline=sections.headline(data.templates, data.items),
+        by_task=sections.by_task(data.templates, data.items),
+        funnel=steps,
+        funnel_chart=charts.funnel(steps),
+        ledger=sections.ledger_rows(data.ledger),
+        verdicts=verdicts,
+        verdict_names=list(charts.VERDICT_COLOURS),
+        verdict_chart=charts.verdicts(verdicts),
+        selection=sections.selection(data.hospital.visits, data.hospital.patients, data.templates),
+        accuracy=accuracy.to_pylist(),
+        accuracy_chart=charts.accuracies(accuracy, options[0]) if options else "",
+        open_ended=open_ended_by(data.scores, seed=seed).to_pylist(),
+        checks=data.checks,
+        planted=data.planted,
+        questions=sections.sample_questions(
+            data.items, data.verified.relations, data.verified.evidence, data.names, seed=seed
+        ),
+    )

@@ -1,0 +1,183 @@
+"""What stands in the report, worked out from the build's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ehrkg.evaluation.metrics import effective_size
+from ehrkg.foundation.hashing import order_by_hash
+from ehrkg.foundation.ledger import Ledger
+
+SAMPLE_A_TASK = 5
+"""Questions shown of each task."""
+
+
+def headline(templates: pa.Table, items: pa.Table) -> list[tuple[str, str]]:
+    """Templates, relations, patients and effective sample size first; items last."""
+    clusters = templates["cluster"].to_pylist()
+    return [
+        ("templates", f"{templates.num_rows:,}"),
+        ("distinct relations", f"{len(set(templates['relation'].to_pylist())):,}"),
+        ("patients", f"{len(set(clusters)):,}"),
+        ("effective sample size", f"{effective_size(clusters):,.0f}"),
+        ("items", f"{items.num_rows:,}"),
+    ]
+
+
+def by_task(templates: pa.Table, items: pa.Table) -> list[dict[str, Any]]:
+    """Counts a task: templates, relations, patients, items by format."""
+    rows = []
+    for task in sorted(set(templates["task"].to_pylist())):
+        own = [
+            row
+            for row in templates.select(["task", "relation", "cluster"]).to_pylist()
+            if row["task"] == task
+        ]
+        forms = Counter(
+            f"{form}{n or ''}"
+            for name, form, n in zip(
+                items["task"].to_pylist(),
+                items["format"].to_pylist(),
+                items["n_options"].to_pylist(),
+                strict=True,
+            )
+            if name == task
+        )
+        rows.append(
+            {
+                "task": task,
+                "templates": len(own),
+                "relations": len({row["relation"] for row in own}),
+                "patients": len({row["cluster"] for row in own}),
+                "items": dict(sorted(forms.items())),
+            }
+        )
+    return rows
+
+
+def funnel_steps(
+    ledger: Ledger, relations: pa.Table, templates: pa.Table, items: pa.Table
+) -> list[tuple[str, int]]:
+    """The steps from rows to questions."""
+    read = [entry for entry in ledger if entry.stage == "read" and "." not in entry.unit]
+    verdict = Counter(relations["verdict"].to_pylist())
+    return [
+        ("table rows read", sum(entry.rows_in for entry in read)),
+        ("rows used", sum(entry.rows_out for entry in read)),
+        ("relations proposed", relations.num_rows),
+        ("relations supported", verdict.get("supported", 0)),
+        ("templates", templates.num_rows),
+        ("questions", items.num_rows),
+    ]
+
+
+def verdict_counts(relations: pa.Table) -> dict[str, dict[str, int]]:
+    """Verdicts by predicate."""
+    counts: dict[str, dict[str, int]] = {}
+    for predicate, verdict in zip(
+        relations["predicate"].to_pylist(), relations["verdict"].to_pylist(), strict=True
+    ):
+        row = counts.setdefault(predicate, {})
+        row[verdict] = row.get(verdict, 0) + 1
+    return counts
+
+
+def selection(visits: pa.Table, patients: pa.Table, templates: pa.Table) -> list[dict[str, Any]]:
+    """Who is in the tables and who is left in the questions, by age band and sex."""
+    sex_of = dict(zip(patients["id"].to_pylist(), patients["sex"].to_pylist(), strict=True))
+    everyone: Counter[tuple[str, str]] = Counter()
+    for patient, age in zip(visits["patient"].to_pylist(), visits["age"].to_pylist(), strict=True):
+        everyone["age", age_band(age)] += 1
+        everyone["sex", sex_of.get(patient, "") or "unknown"] += 1
+    chosen: Counter[tuple[str, str]] = Counter()
+    seen: set[tuple[str, str]] = set()
+    for row in templates.select(["visit", "age_band", "sex"]).to_pylist():
+        for key in (("age", row["age_band"]), ("sex", row["sex"] or "unknown")):
+            if (row["visit"], key[0]) not in seen:
+                chosen[key] += 1
+        seen |= {(row["visit"], "age"), (row["visit"], "sex")}
+    return [
+        {
+            "group": f"{group} {value}",
+            "visits": everyone[group, value],
+            "with_questions": chosen[group, value],
+            "share": chosen[group, value] / max(everyone[group, value], 1),
+        }
+        for group, value in sorted(everyone)
+    ]
+
+
+def age_band(age: int | None) -> str:
+    """The band an age falls in.
+
+    >>> age_band(17), age_band(64), age_band(91), age_band(None)
+    ('under 18', '40-64', '80+', 'unknown')
+    """
+    if age is None:
+        return "unknown"
+    for limit, band in ((18, "under 18"), (40, "18-39"), (65, "40-64"), (80, "65-79")):
+        if age < limit:
+            return band
+    return "80+"
+
+
+def sample_questions(
+    items: pa.Table, relations: pa.Table, evidence: pa.Table, names: Mapping[str, str], *, seed: int
+) -> list[dict[str, Any]]:
+    """A few questions of each task, each with the evidence behind its answer.
+
+    Args:
+        items: all items; four-option questions are shown, the open-ended one where a task has none.
+        relations: for the verdict's score and reasons.
+        evidence: for the sentences.
+        names: code id to name.
+        seed: names the draw.
+    """
+    columns = ["item_id", "task", "format", "n_options"]
+    by_name: dict[str, list[str]] = {}
+    for row in items.select(columns).to_pylist():
+        if row["n_options"] == 4:
+            by_name.setdefault(row["task"], []).append(row["item_id"])
+    for row in items.select(columns).to_pylist():
+        if row["format"] == "oeq" and row["task"] not in by_name:
+            by_name.setdefault(row["task"] + " (open-ended)", []).append(row["item_id"])
+    wanted = {
+        item: task
+        for task, ids in sorted(by_name.items())
+        for item in order_by_hash(ids, seed, "sample")[:SAMPLE_A_TASK]
+    }
+    chosen = [row for row in items.to_pylist() if row["item_id"] in wanted]
+    backing = {row["relation_id"] for row in chosen}
+    facts = {row["id"]: row for row in relations.to_pylist() if row["id"] in backing}
+    sentences: dict[str, list[dict[str, Any]]] = {}
+    for row in evidence.to_pylist():
+        if row["relation"] in backing:
+            sentences.setdefault(row["relation"], []).append(row)
+    return [
+        row
+        | {
+            "relation": facts.get(row["relation_id"], {}),
+            "claim": _claim(facts.get(row["relation_id"], {}), names),
+            "evidence": sorted(
+                sentences.get(row["relation_id"], ()), key=lambda e: (-e["weight"], e["id"])
+            )[:6],
+        }
+        for row in sorted(chosen, key=lambda row: (row["task"], row["item_id"]))
+    ]
+
+
+def _claim(relation: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    if not relation:
+        return ""
+    head, tail = (names.get(relation[end], relation[end]) for end in ("head", "tail"))
+    words = str(relation["predicate"]).lower().replace("_", " ")
+    return f"{head} — {words} — {tail}"
+
+
+def ledger_rows(ledger: Ledger) -> Sequence[dict[str, Any]]:
+    """The ledger as rows of a table."""
+    return ledger.as_json()

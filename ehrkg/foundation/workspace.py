@@ -1,0 +1,248 @@
+"""The folder a build works in: stages that are done are kept, stages cut off begin again.
+
+A workspace belongs to one identity: inputs, settings and the program's own text. Every stage is a
+pure function of it, so a build that is killed and started again takes the finished stages from disk
+and computes the rest; the final files appear by rename, the manifest last.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import pyarrow as pa
+from filelock import FileLock, Timeout
+
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.storage import read_parquet, write_atomically, write_parquet
+
+T = TypeVar("T")
+WORK = ".work"
+MANIFEST = "manifest.json"
+LEAST_FREE = 256 * 1024 * 1024
+"""Bytes that must be free before a build starts."""
+
+
+@cache
+def program_fingerprint() -> str:
+    """A hash of the package's own files: a changed rule or module never meets an old result."""
+    root = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        if path.suffix in {".py", ".yaml", ".tsv", ".j2", ".html", ".css"} and path.is_file():
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+class Workspace:
+    """One output folder, held by one process.
+
+    Args:
+        out: the folder; made if it is not there.
+        identity: what the build is made of (inputs and settings). The same identity resumes;
+            another one, or foreign files, are refused.
+
+    Raises:
+        UsageError: the folder holds the build of another identity, or is in use.
+        InputError: it holds something else, can't be written, or the disk is nearly full.
+    """
+
+    def __init__(self, out: Path, identity: dict[str, object]) -> None:
+        self.out = out
+        self.work = out / WORK
+        self.ledger = Ledger()
+        self._identity = identity
+        self._lock = FileLock(str(self.work / "lock"))
+
+    def __enter__(self) -> Self:
+        _refuse_foreign(self.out)
+        try:
+            self.work.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            raise UsageError(
+                f"{self.out} is in use by another build",
+                todo="wait for it, or choose another --out",
+            ) from error
+        except OSError as error:
+            raise InputError(
+                f"the output folder can't be written: {error.strerror}",
+                file=self.out,
+                todo="choose a folder that you may write to",
+            ) from error
+        try:
+            self._claim()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+    def _claim(self) -> None:
+        free = shutil.disk_usage(self.out).free
+        if free < LEAST_FREE:
+            raise InputError(
+                "too little free disk",
+                file=self.out,
+                found=f"{free // 2**20} MiB",
+                expected=f"{LEAST_FREE // 2**20} MiB or more",
+                todo="free some space, or choose another --out",
+            )
+        claim = self.work / "identity.json"
+        mine = json.dumps(self._identity, sort_keys=True, indent=1, default=str)
+        if claim.exists():
+            theirs = claim.read_text(encoding="utf-8")
+            if theirs != mine:
+                raise UsageError(
+                    f"{self.out} holds the build of other inputs or settings: "
+                    + _difference(json.loads(theirs), json.loads(mine)),
+                    todo="choose another --out, or delete that folder first",
+                )
+            return
+        write_atomically(claim, lambda path: path.write_text(mine, encoding="utf-8"))
+
+    def stage(self, name: str, compute: Callable[[Ledger], T]) -> T:
+        """The result of a stage: read back if it was finished before, else computed and kept.
+
+        Args:
+            name: the stage's name, and its folder's.
+            compute: the stage. It gets a ledger of its own and returns a table or a frozen
+                dataclass of tables and plain values.
+        """
+        folder = self.work / name
+        if not folder.is_dir():
+            part = self.work / f"{name}.part"
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
+            ledger = Ledger()
+            _save(compute(ledger), part)
+            ledger.write(part / "ledger.json")
+            for unit, table in ledger.quarantine.items():
+                _write_ipc(table, part / f"quarantine-{unit}.arrow")
+            part.rename(folder)
+        ledger = Ledger.read(folder / "ledger.json")
+        for path in sorted(folder.glob("quarantine-*.arrow")):
+            ledger.quarantine[path.stem.removeprefix("quarantine-")] = _read_ipc(path)
+        self.ledger.extend(ledger)
+        result: T = _load(folder)
+        return result
+
+    def publish(self, name: str, table: pa.Table) -> None:
+        """Write a final table as ``OUT/<name>.parquet``, by rename."""
+        write_parquet(table, self.out / f"{name}.parquet")
+
+    def publish_quarantine(self) -> None:
+        """Write the unusable rows, a file a stage."""
+        for name, table in sorted(self.ledger.quarantine.items()):
+            write_parquet(table, self.out / "quarantine" / f"{name}.parquet")
+
+    def finish(self, manifest: dict[str, Any]) -> None:
+        """Write ledger and manifest: from here on the build is complete."""
+        self.ledger.write(self.out / "ledger.json")
+        text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+        write_atomically(
+            self.out / MANIFEST, lambda path: path.write_text(text + "\n", encoding="utf-8")
+        )
+
+    def finished(self) -> dict[str, Any] | None:
+        """The manifest of a complete build, or ``None``."""
+        path = self.out / MANIFEST
+        if not path.exists():
+            return None
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return manifest
+
+
+def _refuse_foreign(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError(
+            "the output is a file", file=out, expected="a folder", todo="choose another --out"
+        )
+    if out.is_dir() and not (out / WORK).is_dir() and any(out.iterdir()):
+        raise InputError(
+            "the output folder holds something else",
+            file=out,
+            found=", ".join(sorted(path.name for path in out.iterdir())[:5]),
+            expected="an empty folder, a new one, or a build of the same inputs and settings",
+            todo="choose another --out",
+        )
+
+
+def _difference(theirs: Any, mine: Any, path: str = "") -> str:
+    """The first place in which two identities differ, in words."""
+    if isinstance(theirs, dict) and isinstance(mine, dict):
+        for name in sorted(set(theirs) | set(mine)):
+            if theirs.get(name) != mine.get(name):
+                return _difference(theirs.get(name), mine.get(name), f"{path}.{name}".lstrip("."))
+    return f"{path} was {theirs!r} and is now {mine!r}"
+
+
+def _write_ipc(table: pa.Table, path: Path) -> None:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read_ipc(path: Path) -> pa.Table:
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def _save(result: object, folder: Path) -> None:
+    if isinstance(result, pa.Table):
+        _write_ipc(result, folder / "table.arrow")
+        return
+    if not dataclasses.is_dataclass(result) or isinstance(result, type):
+        raise TypeError(f"a stage returns a table or a dataclass of tables, not {type(result)}")
+    plain: dict[str, object] = {}
+    for item in dataclasses.fields(result):
+        value = getattr(result, item.name)
+        if isinstance(value, pa.Table):
+            _write_ipc(value, folder / f"field-{item.name}.arrow")
+        else:
+            plain[item.name] = value
+    kind = type(result)
+    about = {"module": kind.__module__, "class": kind.__qualname__, "plain": plain}
+    (folder / "result.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+def _load(folder: Path) -> Any:
+    import importlib
+
+    if (folder / "table.arrow").exists():
+        return _read_ipc(folder / "table.arrow")
+    about = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    kind = getattr(importlib.import_module(about["module"]), about["class"])
+    tables = {
+        path.stem.removeprefix("field-"): _read_ipc(path) for path in folder.glob("field-*.arrow")
+    }
+    return kind(**about["plain"], **tables)
+
+
+def read_final(out: Path, name: str) -> pa.Table:
+    """A final table of a build.
+
+    Raises:
+        InputError: the folder holds no such table.
+    """
+    path = out / f"{name}.parquet"
+    if not path.exists():
+        raise InputError(
+            "this is no finished build", file=path, todo="run ehrkg build, or name another folder"
+        )
+    return read_parquet(path)

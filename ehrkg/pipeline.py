@@ -1,0 +1,132 @@
+"""The whole job, in order. This page is the best description of the program.
+
+    read -> know -> map -> propose -> verify -> instantiate -> evaluate -> store -> report
+
+Each stage is a pure function of the stages above it and of the settings; the workspace keeps what
+is finished, so a build that is killed goes on where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ehrkg import benchmark, ehr, evaluation, mapping, ontology, verify
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.progress import Progress, Silent
+from ehrkg.foundation.workspace import Workspace, program_fingerprint
+from ehrkg.session.manifest import describe_build, input_hashes
+from ehrkg.session.settings import Settings
+from ehrkg.session.storing import store_graph
+
+
+@dataclass(frozen=True)
+class Build:
+    """A finished build.
+
+    Attributes:
+        out: the folder it lies in.
+        manifest: versions, settings, seed, hashes of inputs and outputs.
+        ledger: what came in, what went out, and why the rest did not, stage by stage.
+    """
+
+    out: Path
+    manifest: dict[str, Any]
+    ledger: Ledger
+
+
+def build(
+    source: str | Path,
+    out: str | Path,
+    settings: Settings | None = None,
+    *,
+    progress: Callable[[str], Progress] | None = None,
+) -> Build:
+    """Make a benchmark out of a hospital's tables.
+
+    Args:
+        source: the folder of tables.
+        out: where to leave the build; the same source and settings resume there.
+        settings: everything that decides the result; the defaults are the strict ones.
+        progress: called with a stage's name, gives what shows its progress.
+
+    Returns:
+        The finished build: ``out`` then holds the graph, the tables, ledger, manifest and report.
+
+    Raises:
+        InputError: the tables can't be used, or ``out`` can't.
+        UsageError: ``out`` holds the build of other inputs or settings.
+    """
+    source, chosen = Path(source), settings or Settings()
+    bar = progress or (lambda _stage: Silent())
+    inputs = input_hashes(source, chosen.knowledge)
+    identity = {"inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
+    with Workspace(Path(out), identity) as work:
+        finished = work.finished()
+        if finished is not None:
+            return Build(work.out, finished, Ledger.read(work.out / "ledger.json"))
+
+        hospital = work.stage("read", lambda ledger: ehr.read(
+            source, format=chosen.format, ledger=ledger, progress=bar("read")))
+
+        knowledge = work.stage("know", lambda ledger: ontology.merge(
+            ontology.shipped(ledger=ledger),
+            *(ontology.load(path, ledger=ledger) for path in chosen.knowledge),
+            ontology.for_codes(hospital.codes, ledger=ledger)))
+
+        mapped = work.stage("map", lambda ledger: mapping.map_codes(
+            hospital.codes, knowledge, ledger=ledger))
+
+        candidates = work.stage("propose", lambda ledger: chosen.proposer.propose(
+            hospital, tasks=chosen.tasks, ledger=ledger, progress=bar("propose")))
+
+        verified = work.stage("verify", lambda ledger: verify.verify(
+            candidates, mapped.links, knowledge, policy=chosen.policy,
+            embedder=chosen.embedder(), cache=work.work / "embeddings",
+            ledger=ledger, progress=bar("verify")))
+
+        templates = work.stage("templates", lambda ledger: benchmark.make_templates(
+            hospital, knowledge, mapped, verified, tasks=chosen.tasks, seed=chosen.seed,
+            ledger=ledger, progress=bar("templates")))
+
+        items = work.stage("items", lambda ledger: benchmark.make_items(
+            templates, hospital, knowledge, mapped, verified, formats=chosen.formats,
+            strategies=chosen.strategies, seed=chosen.seed,
+            ledger=ledger, progress=bar("items")))
+
+        scores = work.stage("evaluate", lambda _ledger: evaluation.score_baselines(
+            items, templates, hospital, knowledge, verified,
+            embedder=chosen.embedder(), seed=chosen.seed, progress=bar("evaluate")))
+
+        graph = store_graph(
+            work.out, work.work, hospital, knowledge, mapped, verified, templates,
+            progress=bar("store"))
+        tables = {
+            "events": hospital.events,
+            "relations": verified.relations,
+            "evidence": verified.evidence,
+            "templates": templates,
+            "items": items,
+            "scores": scores,
+        }
+        for name, table in tables.items():
+            work.publish(name, table)
+        work.publish_quarantine()
+
+        manifest = describe_build(work.out, identity, tables, graph)
+        bar("report")
+        checks = benchmark.check(benchmark.Benchmark.from_tables(
+            templates=templates, items=items, relations=verified.relations))
+        evaluation.write_report(
+            evaluation.ReportData(
+                manifest, work.ledger, hospital, verified, templates, items, scores,
+                names=dict(zip(*hospital.codes.select(["id", "name"]).to_pydict().values(),
+                               strict=True)),
+                checks=[row.as_json() for row in checks.rows],
+                planted=evaluation.planted_in(
+                    source, verified.relations, hospital.codes["id"].to_pylist())),
+            work.out / "report.html")
+        work.finish(manifest)
+        return Build(work.out, manifest, work.ledger)

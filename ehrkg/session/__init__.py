@@ -1,0 +1,1 @@
+"""A session with a knowledge graph: its settings, its manifest, the object that notebooks use."""

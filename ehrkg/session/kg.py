@@ -1,0 +1,295 @@
+"""The object that notebooks and scripts hold: one graph, and the stages as its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+
+from ehrkg import benchmark, ehr, graph, mapping, ontology, verify
+from ehrkg.benchmark import Benchmark
+from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.graph import GraphStore
+from ehrkg.mapping.schema import Mapping
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.propose import Proposer
+from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
+from ehrkg.verify.schema import Verified
+
+
+class KnowledgeGraph:
+    """A knowledge graph of patients, codes, concepts, relations and templates.
+
+    Each method runs one stage, writes what it found into the graph and keeps it at hand; on a graph
+    that was made before, the stages that are missing here are read back from it.
+
+    Args:
+        store: the engine that holds the graph (``ehrkg.open`` makes one).
+
+    Attributes:
+        ledger: what came in, what went out, and why the rest did not, of the stages run here.
+    """
+
+    def __init__(self, store: GraphStore) -> None:
+        self.store = store
+        self.ledger = Ledger()
+        self._hospital: Hospital | None = None
+        self._knowledge: Knowledge | None = None
+        self._mapping: Mapping | None = None
+        self._verified: Verified | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the graph."""
+        self.store.close()
+
+    def __repr__(self) -> str:
+        counts = self.store.counts()
+        shown = ", ".join(f"{n:,} {label}" for label, n in counts.items() if n)
+        return f"KnowledgeGraph({shown or 'empty'})"
+
+    def load_ehr(self, source: str | Path, *, format: str | None = None) -> Hospital:  # noqa: A002
+        """Read a hospital's tables into the graph.
+
+        Args:
+            source: the folder of tables.
+            format: the tables' format; found from the tables by default.
+
+        Returns:
+            Patients, visits, events and codes as tables.
+
+        Raises:
+            InputError: the tables can't be used; it says which file, line and column.
+        """
+        self._hospital = ehr.read(source, format=format, ledger=self.ledger)
+        graph.write_hospital(self.store, self._hospital)
+        return self._hospital
+
+    def load_ontology(self, source: str | Path, *, format: str | None = None) -> Knowledge:  # noqa: A002
+        """Add an ontology or a table of knowledge to what ships with the package.
+
+        Args:
+            source: an OBO file, a KGX folder, an SSSOM table.
+            format: its format; found from its content by default.
+
+        Returns:
+            What was loaded.
+        """
+        loaded = ontology.load(source, format=format, ledger=self.ledger)
+        self._knowledge = ontology.merge(self._base_knowledge(), loaded)
+        graph.write_knowledge(self.store, self._knowledge)
+        self._mapping = None
+        return loaded
+
+    def map_codes(self) -> Mapping:
+        """Link every code of the hospital to the concepts of the knowledge.
+
+        Returns:
+            The links, each with method and confidence, and the kind of each drug string.
+
+        Raises:
+            UsageError: no hospital's tables were loaded.
+        """
+        codes = self.hospital.codes
+        self._knowledge = ontology.merge(
+            self._base_knowledge(), ontology.for_codes(codes, ledger=self.ledger)
+        )
+        graph.write_knowledge(self.store, self._knowledge)
+        self._mapping = mapping.map_codes(codes, self._knowledge, ledger=self.ledger)
+        graph.write_links(self.store, self._mapping.links)
+        return self._mapping
+
+    def propose(self, proposer: Proposer, *, tasks: Iterable[str] | None = None) -> pa.Table:
+        """Let a proposer name candidate relations; nothing of it is believed yet.
+
+        Returns:
+            Candidates, with the counts behind each.
+        """
+        return proposer.propose(self.hospital, tasks=tasks, ledger=self.ledger)
+
+    def verify(
+        self,
+        relations: pa.Table | str | Path,
+        *,
+        policy: Policy | None = None,
+        embedder: Embedder | None = None,
+    ) -> Verified:
+        """Give each relation a verdict, a score and its evidence.
+
+        Args:
+            relations: candidates of a proposer, or any table (or TSV file) with the columns head,
+                predicate and tail, as codes, CURIEs or names.
+            policy: the rule that turns evidence into a verdict; strict by default.
+            embedder: for definition evidence; the packaged MiniLM by default.
+
+        Returns:
+            Relations and evidence. A proposer's relations are also written into the graph.
+        """
+        candidates, links = relations, self._links()
+        own = isinstance(relations, pa.Table) and "proposers" in relations.column_names
+        if not own:
+            candidates, links = verify.resolve_pairs(relations, self.knowledge)
+        verified = verify.verify(
+            candidates,
+            links,
+            self.knowledge,
+            policy=policy,
+            embedder=embedder or SentenceTransformerEmbedder(),
+            ledger=self.ledger,
+        )
+        if own:
+            self._verified = verified
+            graph.write_relations(self.store, verified.relations, verified.evidence)
+        return verified
+
+    def instantiate(
+        self,
+        *,
+        tasks: Iterable[str] | None = None,
+        formats: Iterable[str] = ("mcq4", "mcq5", "mcq6", "oeq"),
+        seed: int = 7,
+    ) -> Benchmark:
+        """Turn the supported relations at real visits into questions.
+
+        Args:
+            tasks: which tasks; all by default.
+            formats: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``.
+            seed: names the draw.
+
+        Returns:
+            The benchmark; its templates are also written into the graph.
+
+        Raises:
+            UsageError: nothing was verified yet.
+        """
+        verified = self.verified
+        templates = benchmark.make_templates(
+            self.hospital,
+            self.knowledge,
+            self.mapping,
+            verified,
+            tasks=tasks,
+            seed=seed,
+            ledger=self.ledger,
+        )
+        items = benchmark.make_items(
+            templates,
+            self.hospital,
+            self.knowledge,
+            self.mapping,
+            verified,
+            formats=tuple(formats),
+            seed=seed,
+            ledger=self.ledger,
+        )
+        graph.write_templates(self.store, templates)
+        return Benchmark.from_tables(
+            templates=templates, items=items, relations=verified.relations, store=self.store
+        )
+
+    def query(self, cypher: str, **parameters: Any) -> pa.Table:
+        """Answer a read-only Cypher query with a table.
+
+        Args:
+            cypher: one statement, without writes and without access to files or network.
+            parameters: its ``$parameters``, always bound.
+
+        Raises:
+            UsageError: the query is refused, or the engine does not understand it.
+        """
+        return self.store.query(cypher, **parameters)
+
+    def explain(self, item: str) -> graph.Explanation:
+        """The chain from a question to the rows of the tables and the knowledge behind it.
+
+        Args:
+            item: an item's id, or a template's.
+
+        Raises:
+            UsageError: the graph has no such template.
+        """
+        return graph.explain_template(self.store, item.split(".", 1)[0])
+
+    @property
+    def hospital(self) -> Hospital:
+        """What was read, or what the graph holds of it."""
+        if self._hospital is None:
+            self._hospital = graph.read_hospital(self.store)
+            if self._hospital.visits.num_rows == 0:
+                self._hospital = None
+                raise UsageError(
+                    "no hospital tables are loaded", todo="call kg.load_ehr(...) first"
+                )
+        return self._hospital
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What the ontologies say, with the trees of the hospital's codes."""
+        if self._knowledge is None:
+            self._knowledge = self._base_knowledge()
+        return self._knowledge
+
+    @property
+    def mapping(self) -> Mapping:
+        """Links from codes to concepts; mapped now if they were not."""
+        return self._mapping if self._mapping is not None else self.map_codes()
+
+    @property
+    def verified(self) -> Verified:
+        """Relations and evidence, of this session or of the graph."""
+        if self._verified is None:
+            relations = graph.read_relations(self.store)
+            if relations.num_rows == 0:
+                raise UsageError(
+                    "no relation was verified", todo="call kg.propose(...) and kg.verify(...) first"
+                )
+            self._verified = Verified(relations, graph.read_evidence(self.store))
+        return self._verified
+
+    def _base_knowledge(self) -> Knowledge:
+        if self._knowledge is not None:
+            return self._knowledge
+        stored = graph.read_knowledge(self.store)
+        if stored.concepts.num_rows:
+            return stored
+        return ontology.shipped(ledger=self.ledger)
+
+    def _links(self) -> pa.Table:
+        return self.mapping.links
+
+
+def open_graph(
+    target: str | Path, *, build: str = "default", read_only: bool = False
+) -> KnowledgeGraph:
+    """Open a knowledge graph, or begin one.
+
+    Args:
+        target: a file (``out/graph.lbug``) for the embedded engine, or the address of a server.
+        build: names the build that what is written belongs to.
+        read_only: refuse writes; several processes may then read one file.
+
+    Raises:
+        InputError: the file is damaged or held by another process.
+        UsageError: no engine speaks that address.
+
+    >>> import tempfile
+    >>> with open_graph(tempfile.mkdtemp() + "/graph.lbug") as kg:
+    ...     kg
+    KnowledgeGraph(...)
+    """
+    return KnowledgeGraph(graph.open_store(target, build=build, read_only=read_only))

@@ -1,0 +1,64 @@
+"""Everything that decides what a build becomes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ehrkg.propose import Cooccurrence, Proposer
+from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a build; they stand in its manifest.
+
+    Args:
+        format: the tables' format; found from the tables for ``None``.
+        knowledge: further ontologies or tables of knowledge, beside what ships.
+        tasks: which of the tasks; all by default.
+        formats: which kinds of question: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``.
+        strategies: how distractors are chosen.
+        proposer: who proposes relations; co-occurrence needs nothing and sends nothing.
+        policy: the rule that turns evidence into a verdict; strict by default.
+        model: the sentence-transformers model for definitions; the packaged MiniLM for ``None``.
+        seed: names the draw; another one gives another benchmark of the same kind.
+
+    >>> Settings(seed=3).as_json()["seed"]
+    3
+    """
+
+    format: str | None = None
+    knowledge: tuple[str, ...] = ()
+    tasks: tuple[str, ...] | None = None
+    formats: tuple[str, ...] = ("mcq4", "mcq5", "mcq6", "oeq")
+    strategies: tuple[str, ...] = ("frequency",)
+    proposer: Proposer = field(default_factory=Cooccurrence)
+    policy: Policy = field(default_factory=Policy)
+    model: str | None = None
+    seed: int = 7
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as plain values, the same for the same build on every machine."""
+        return {
+            "format": self.format,
+            "knowledge": [Path(path).name for path in self.knowledge],
+            "tasks": list(self.tasks) if self.tasks is not None else None,
+            "formats": list(self.formats),
+            "strategies": list(self.strategies),
+            "proposer": self.proposer.settings(),
+            "policy": asdict(self.policy),
+            "model": self.embedder().name,
+            "seed": self.seed,
+        }
+
+    def embedder(self) -> Embedder:
+        """The embedding model, loaded when first used."""
+        return _embedder(self.model)
+
+
+@cache
+def _embedder(model: str | None) -> Embedder:
+    return SentenceTransformerEmbedder(model)
