@@ -11,7 +11,7 @@ from ehrkg.ehr.codes import WHITE_SPACE, normalise_column
 from ehrkg.ehr.files import TableFile, open_table
 from ehrkg.ehr.formats import Format, Unit
 from ehrkg.ehr.routes import WORDS, fold_column, route_column
-from ehrkg.ehr.staging import STAGE, Staged, reject, reject_repeats, settle, stage
+from ehrkg.ehr.staging import STAGE, Staged, keep, reject, reject_repeats, settle, stage
 from ehrkg.foundation.hashing import unit as hashed_unit
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
@@ -63,7 +63,7 @@ def assemble(
     for unit in form.events:
         usable = finish(_events(con, unit, files, patients, all_visits))
         parts.append(_event_rows(unit, usable, files[unit.table].source, ledger))
-    events = con.create_table("events", _union(parts), temp=True)
+    events = keep(con, _union(parts), "events")
     ledger.quarantine[STAGE] = pa.concat_tables(quarantine).sort_by(
         [("source", "ascending"), ("row", "ascending")]
     )

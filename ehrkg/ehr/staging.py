@@ -149,7 +149,7 @@ def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
         return QUARANTINE.empty_table()
     bad = staged.rows.filter(staged.rows.reason != "").select("row", "reason")
     name = f"unusable_{staged.unit}"
-    con.create_table(name, bad, temp=True)
+    keep(con, bad, name)
     raw = rows_as_json(staged.raw, f"SELECT row FROM {name}")  # noqa: S608
     found = con.con.sql(
         f"SELECT row, reason, raw FROM ({raw}) JOIN {name} USING (row) ORDER BY row"  # noqa: S608
@@ -162,8 +162,14 @@ def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
     return pa.table(columns).cast(QUARANTINE)
 
 
+def keep(con: Backend, rows: Table, name: str) -> Table:
+    """Compute a table now and hold it in the engine, for as long as the connection lives."""
+    con.raw_sql(f'CREATE TEMP TABLE "{name}" AS {con.compile(rows)}')
+    return con.table(name)
+
+
 def _keep(con: Backend, rows: Table, name: str) -> Table:
-    return con.create_table(f"staged_{name}", rows, temp=True)
+    return keep(con, rows, f"staged_{name}")
 
 
 def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
@@ -195,26 +201,33 @@ def _is_bad(text: Column, field: Field) -> BooleanValue:
 
 def _check_types(text: Table, unit: Unit, raw: RawTable) -> None:
     """A column of which no value is of its type is no column of dates with a few slips."""
-    for field in unit.columns.values():
-        if field.type not in _EXPECTED:
-            continue
+    checked = [field for field in unit.columns.values() if field.type in _EXPECTED]
+    measures = {}
+    for place, field in enumerate(checked):
         column = text[field.column]
         bad = _is_bad(column, field)
-        filled = text.count() if field.needed else (_trimmed(column) != "").sum()
-        row = (
-            text.aggregate(filled=filled, bad=bad.sum(), first=text.row.min(where=bad))
-            .to_pyarrow()
-            .to_pylist()[0]
+        measures[f"bad{place}"] = bad.sum()
+        measures[f"filled{place}"] = (
+            text.count() if field.needed else (_trimmed(column) != "").sum()
         )
-        if row["filled"] and row["bad"] == row["filled"]:
-            value = text.filter(text.row == row["first"]).to_pyarrow()[field.column][0].as_py()
-            what = "date" if field.type == "time" else "number"
-            raise InputError(
-                f"no value of this column is a {what}",
-                file=raw.file.path,
-                line=row["first"] + 1,
-                column=raw.columns[field.column],
-                found=value or "(empty)",
-                expected=_EXPECTED[field.type],
-                todo="write the column in this form, or check that it is the right column",
-            )
+        measures[f"row{place}"] = text.row.min(where=bad)
+    if not measures:
+        return
+    found = text.aggregate(**measures).to_pyarrow().to_pylist()[0]
+    for place, field in enumerate(checked):
+        if found[f"filled{place}"] and found[f"bad{place}"] == found[f"filled{place}"]:
+            raise _no_value_of_type(text, field, raw, found[f"row{place}"])
+
+
+def _no_value_of_type(text: Table, field: Field, raw: RawTable, row: int) -> InputError:
+    value = text.filter(text.row == row).to_pyarrow()[field.column][0].as_py()
+    what = "date" if field.type == "time" else "number"
+    return InputError(
+        f"no value of this column is a {what}",
+        file=raw.file.path,
+        line=row + 1,
+        column=raw.columns[field.column],
+        found=value or "(empty)",
+        expected=_EXPECTED[field.type],
+        todo="write the column in this form, or check that it is the right column",
+    )
