@@ -9,7 +9,7 @@ So a statement is judged in three steps, and has to pass each:
    inside a query, so the parser can't tell them from harmless clauses before binding them.
 2. The engine's parser, without binding: it parses ``COPY (…) TO`` around the text, where the
    grammar admits nothing but a query, in front of a second statement, which it refuses to bind.
-3. The engine's plan: every operator in it is one that reads.
+3. The engine's plan, drawn in a read-only transaction: no operator in it changes anything.
 
 It then runs in a read-only transaction all the same.
 """
@@ -100,9 +100,9 @@ def judge(cypher: str, engine: Engine, parameters: Mapping[str, Any]) -> str:
         if "write query" in str(error):
             raise UsageError(_ONLY, todo=_BEGIN) from error
         raise explained(str(error), statement) from error
-    strange = sorted(operators(plan) - set(_rules()["reading_operators"]))
-    if strange:
-        raise UsageError(f"{_ONLY}; this one would {strange[0]}", todo=_BEGIN)
+    changing = sorted(operators(plan) & set(_rules()["changing_operators"]))
+    if changing:
+        raise UsageError(f"{_ONLY}; this one would {changing[0]}", todo=_BEGIN)
     return statement
 
 

@@ -73,7 +73,7 @@ def _edge(
     return EdgeType(name, tuple(joins), pa.schema(list(fields)), key)
 
 
-CODE_ATTRIBUTES = (
+CODE_ATTRIBUTES: tuple[tuple[str, pa.DataType], ...] = (
     ("tree_name", TEXT),  # the code system's own name; Code.name is what the hospital wrote
     ("parent", TEXT),
     ("category", TEXT),
@@ -86,7 +86,7 @@ CODE_ATTRIBUTES = (
 """What the code system says of a code, kept on its Code node."""
 
 _NODES = (
-    _node("Build", ("schema_version", INT)),
+    _node("Build", ("schema_version", INT), ("ehr_format", TEXT)),
     _node(
         "Source", ("name", TEXT), ("origin", TEXT), ("licence", TEXT), ("url", TEXT),
         ("version", TEXT), ("reliability", REAL), ("text", TEXT),
