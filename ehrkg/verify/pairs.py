@@ -1,0 +1,231 @@
+"""A user's own pairs (codes, CURIEs or names) as candidates and links that ``verify`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.ehr.codes import CODE_SYSTEMS, code_id, normalise
+from ehrkg.ehr.schema import CODES
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.hashing import short_id
+from ehrkg.mapping.schema import LINKS
+from ehrkg.ontology.predicates import PREDICATES, from_biolink
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.propose.schema import CANDIDATES
+from ehrkg.verify.definitions import words_of
+
+PROPOSER = "user"
+"""Stands among a relation's proposers where a user's own table asked for it."""
+
+Link = tuple[str, str, str, str, int, float, str, str]
+
+_SCOPES = {"exact": 0.95, "brand": 0.95, "inclusion_term": 0.9, "abbreviation": 0.8, "related": 0.7}
+"""Confidence of a name found as a synonym, by its scope; a concept's own name counts 1."""
+
+_MATCHES = {
+    # predicate: (levels, factor). A concept that is narrower than what was asked for is no link.
+    "skos:exactMatch": (0, 1.0),
+    "skos:closeMatch": (0, 0.8),
+    "skos:narrowMatch": (1, 1.0),
+}
+
+
+class Pairs(NamedTuple):
+    """What ``resolve_pairs`` gives.
+
+    Attributes:
+        candidates: CANDIDATES; equal rows of the table are one candidate.
+        links: LINKS of what was found; ends without any come out as `unlinked`.
+    """
+
+    candidates: pa.Table
+    links: pa.Table
+
+
+def resolve_pairs(table: pa.Table, knowledge: Knowledge) -> Pairs:
+    """Read a user's pairs and find what their ends stand for.
+
+    Args:
+        table: columns head, predicate, tail, and route where wanted; others are not read. An end is
+            a Code id ("ICD10CM:I50.23"), a CURIE that the knowledge has or maps ("DOID:6000"), or
+            a name ("heart failure"), matched with names and synonyms, and read as a drug string
+            where it is none. A predicate is a name of predicates.yaml or its Biolink CURIE.
+        knowledge: what to look in; code trees are added for the codes in the table.
+
+    Returns:
+        Candidates and links. An unknown end is no error: its verdict will be `unlinked`.
+
+    Raises:
+        InputError: a column is missing.
+        UsageError: a predicate is unknown; the message lists the known ones.
+    """
+    columns = _columns(table)
+    predicates = _predicates(columns["predicate"])
+    names = {text: _canonical(text) for text in sorted({*columns["head"], *columns["tail"]})}
+    heads = [names[text] for text in columns["head"]]
+    tails = [names[text] for text in columns["tail"]]
+    rows = {
+        (head, route, predicate, tail)
+        for head, route, predicate, tail in zip(
+            heads, columns["route"], predicates, tails, strict=True
+        )
+    }
+    return Pairs(_candidates(rows), _links(sorted(set(names.values())), knowledge))
+
+
+def _columns(table: pa.Table) -> dict[str, list[str]]:
+    found = {str(name).strip().lower(): name for name in table.column_names}
+    for name in ("head", "predicate", "tail"):
+        if name not in found:
+            raise InputError(
+                "the column is missing", column=name, found=", ".join(table.column_names),
+                expected="head, predicate, tail (and route, where it matters)",
+                todo="rename or add the column",
+            )
+    columns = {}
+    for name in ("head", "predicate", "tail", "route"):
+        if name in found:
+            texts = pc.fill_null(table.column(found[name]).cast(pa.string()), "")
+            columns[name] = [text.strip() for text in texts.to_pylist()]
+        else:
+            columns[name] = [""] * len(table)
+    return columns
+
+
+def _predicates(texts: list[str]) -> list[str]:
+    known = {text: from_biolink(text) for text in set(texts)}
+    clinical = [name for name, row in PREDICATES.items() if row.group == "clinical"]
+    for line, text in enumerate(texts, start=1):
+        if known[text] not in clinical:
+            raise UsageError(
+                f"row {line}: unknown predicate {text!r}", todo="use one of " + ", ".join(clinical)
+            )
+    return [str(known[text]) for text in texts]
+
+
+def _canonical(text: str) -> str:
+    """A code in its system's canonical form; anything else as it is."""
+    system, colon, code = text.partition(":")
+    if colon and system.upper() in CODE_SYSTEMS:
+        return code_id(system.upper(), normalise(system.upper(), code))
+    return text
+
+
+def _candidates(rows: Iterable[tuple[str, str, str, str]]) -> pa.Table:
+    values = sorted((short_id("r", *row), *row) for row in rows)
+    columns: dict[str, list[object]] = {
+        name: [value[place] for value in values]
+        for place, name in enumerate(("id", "head", "route", "predicate", "tail"))
+    }
+    size = len(values)
+    columns |= {"tasks": [[]] * size, "proposers": [[PROPOSER]] * size}
+    columns |= {
+        field.name: [None] * size if pa.types.is_floating(field.type) else [0] * size
+        for field in CANDIDATES if field.name not in columns
+    }
+    return pa.table(columns, schema=CANDIDATES)
+
+
+def _links(ends: list[str], knowledge: Knowledge) -> pa.Table:
+    codes = [end for end in ends if end.partition(":")[0] in CODE_SYSTEMS]
+    rest = [end for end in ends if end.partition(":")[0] not in CODE_SYSTEMS and end]
+    found = _curies(rest, knowledge)
+    linked = {row[0] for row in found}
+    found += _named([end for end in rest if end not in linked], knowledge)
+    linked = {row[0] for row in found}
+    drugs = {
+        code_id("DRUGNAME", normalise("DRUGNAME", end)): end for end in rest if end not in linked
+    }
+    mapped = _mapped([*codes, *drugs], knowledge)
+    names = [drugs.get(code, code) for code in mapped.column("code").to_pylist()]
+    mapped = mapped.set_column(0, LINKS.field("code"), pa.array(names, pa.string()))
+    own = [dict(zip(LINKS.names, row, strict=True)) for row in found]
+    table = pa.concat_tables([mapped, pa.Table.from_pylist(own, schema=LINKS)])
+    return table.sort_by(
+        [(name, "ascending") for name in ("code", "levels", "concept", "method")]
+    )
+
+
+def _curies(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
+    """Ends that are concepts, or that a concept is mapped to."""
+    wanted = pa.array(ends, pa.string())
+    concepts = set(
+        knowledge.concepts.column("id").filter(
+            pc.is_in(knowledge.concepts.column("id"), value_set=wanted)
+        ).to_pylist()
+    )
+    found: list[Link] = [
+        (end, end, "skos:exactMatch", "xref", 0, 1.0, "", "it is the concept itself")
+        for end in sorted(concepts)
+    ]
+    mappings = knowledge.mappings
+    mappings = mappings.filter(pc.is_in(mappings.column("object"), value_set=wanted))
+    for row in mappings.to_pylist():
+        if row["predicate"] in _MATCHES and row["object"] not in concepts:
+            levels, factor = _MATCHES[row["predicate"]]
+            found.append(
+                (row["object"], row["subject"], "skos:broadMatch" if levels else row["predicate"],
+                 "sssom", levels, round((row["confidence"] or 0.0) * factor, 4), row["source"],
+                 f"{row['subject']} {row['predicate']} {row['object']}")
+            )
+    return sorted(set(found))
+
+
+def _named(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
+    """Ends that are names or synonyms; of several concepts the surest are kept."""
+    keys: dict[str, list[str]] = {}
+    for end in ends:
+        keys.setdefault(" ".join(words_of(end)), []).append(end)
+    keys.pop("", None)
+    hits: dict[str, list[tuple[float, str, str, str]]] = {}
+    for concept, text, confidence, method in _vocabulary(knowledge):
+        key = " ".join(words_of(text))
+        if key in keys:
+            hits.setdefault(key, []).append((confidence, concept, text, method))
+    found: list[Link] = []
+    for key, rows in hits.items():
+        best = max(rows)[0]
+        concepts = {concept: (text, method) for sure, concept, text, method in sorted(rows)
+                    if sure == best}
+        confidence = round(best * (1.0 if len(concepts) == 1 else 0.8), 4)
+        for end in keys[key]:
+            found += [
+                (end, concept, "skos:exactMatch", method, 0, confidence, "",
+                 f"{end!r} is {'a name' if method == 'label' else 'a synonym'} of it ({text})")
+                for concept, (text, method) in concepts.items()
+            ]
+    return sorted(found)
+
+
+def _vocabulary(knowledge: Knowledge) -> Iterable[tuple[str, str, float, str]]:
+    """(concept, text, confidence, method) of all names, those of code trees left out."""
+    names = (knowledge.concepts.column(name).to_pylist() for name in ("id", "name"))
+    for concept, text in zip(*names, strict=True):
+        if text and concept.partition(":")[0] not in CODE_SYSTEMS:
+            yield concept, text, 1.0, "label"
+    table = knowledge.synonyms
+    synonyms = (table.column(name).to_pylist() for name in ("concept", "text", "scope"))
+    for concept, text, scope in zip(*synonyms, strict=True):
+        if text and concept.partition(":")[0] not in CODE_SYSTEMS:
+            yield concept, text, _SCOPES.get(scope, 0.7), "synonym"
+
+
+def _mapped(codes: Sequence[str], knowledge: Knowledge) -> pa.Table:
+    """Links of Code ids, as the mapping of a hospital's codes gives them."""
+    if not codes:
+        return LINKS.empty_table()
+    from ehrkg.mapping import map_codes
+    from ehrkg.ontology import for_codes, merge
+
+    rows = []
+    for code in sorted(set(codes)):
+        system, _, value = code.partition(":")
+        name = value if system == "DRUGNAME" else ""
+        rows.append((code, system, value, name, CODE_SYSTEMS[system].kind))
+    columns = zip(*rows, strict=True)
+    table = pa.table(dict(zip(CODES.names, map(list, columns), strict=True)), schema=CODES)
+    return map_codes(table, merge(knowledge, for_codes(table))).links

@@ -1,0 +1,149 @@
+"""From evidence to a score and a verdict: a rule on parts that can be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ehrkg.verify.arrays import Bools, Floats, Ints
+from ehrkg.verify.backing import CONTRADICTS, SUPPORTS, Backing
+from ehrkg.verify.policy import Policy
+
+SUPPORTED, CONTRADICTED, AMBIGUOUS, UNSUPPORTED = (
+    "supported", "contradicted", "ambiguous", "unsupported",
+)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Strengths by claim, each in [0, 1] and rounded to 4.
+
+    Attributes:
+        support: noisy-or over origins of the paths that may carry a verdict.
+        path: the same with the strongest of the other paths, which count once together.
+        against: noisy-or over origins of what contradicts.
+        firm: the same without what yields to a claim that several origins state.
+        stating: how many origins state the claim itself, without the hierarchy.
+    """
+
+    support: Floats
+    path: Floats
+    against: Floats
+    firm: Floats
+    stating: Ints
+
+
+def noisy_or(
+    claim: Ints, origin: npt.NDArray[np.object_], weight: Floats, size: int
+) -> Floats:
+    """1 - prod over origins (1 - the strongest weight of that origin), by claim.
+
+    The model of independent causes (Pearl 1988, Probabilistic Reasoning in Intelligent Systems,
+    section 4.3.2): a claim fails only if every origin is wrong about it. Two files that copy one
+    origin are wrong together, so an origin counts once, by its strongest path.
+
+    >>> origins = np.array(["a", "a", "b"], dtype=object)
+    >>> noisy_or(np.array([0, 0, 0]), origins, np.array([0.5, 0.4, 0.5]), 2)
+    array([0.75, 0.  ])
+    """
+    _, number = np.unique(origin.astype(str), return_inverse=True)
+    number = number.ravel()
+    order = np.lexsort((-weight, number, claim))
+    first = np.ones(len(order), bool)
+    first[1:] = (np.diff(claim[order]) != 0) | (np.diff(number[order]) != 0)
+    best = order[first]
+    failing = np.ones(size)
+    np.multiply.at(failing, claim[best], 1.0 - weight[best])
+    return np.round(1.0 - failing, 4)
+
+
+def tally(backing: Backing, excluded: Floats, rows: Bools | None = None) -> Tally:
+    """Add the evidence up.
+
+    Args:
+        backing: paths for and against.
+        excluded: by claim, the weight of a mutual exclusion (a firm contradiction); 0 for none.
+        rows: only these paths; all by default.
+    """
+    size = len(excluded)
+    rows = np.ones(len(backing), bool) if rows is None else rows
+
+    def over(chosen: Bools) -> Floats:
+        some = np.flatnonzero(rows & chosen)
+        return noisy_or(backing.claim[some], backing.origin[some], backing.weight[some], size)
+
+    supporting = backing.polarity == SUPPORTS
+    against = (backing.polarity == CONTRADICTS) & backing.carries
+    support = over(supporting & backing.carries)
+    weak = np.zeros(size)
+    some = np.flatnonzero(rows & supporting & ~backing.carries)
+    np.maximum.at(weak, backing.claim[some], backing.weight[some])
+    some = np.flatnonzero(rows & supporting & backing.carries & backing.stated)
+    stated = np.unique(
+        np.column_stack([backing.claim[some].astype(str), backing.origin[some].astype(str)]), axis=0
+    ) if len(some) else np.empty((0, 2), dtype=str)
+    stating = np.bincount(stated[:, 0].astype(np.int64), minlength=size)
+    return Tally(
+        support=support,
+        path=np.round(1.0 - (1.0 - support) * (1.0 - weak), 4),
+        against=np.round(1.0 - (1.0 - over(against)) * (1.0 - excluded), 4),
+        firm=np.round(1.0 - (1.0 - over(against & ~backing.yields)) * (1.0 - excluded), 4),
+        stating=stating,
+    )
+
+
+def decide(parts: Tally, policy: Policy) -> npt.NDArray[np.object_]:
+    """The verdict by claim.
+
+    * `supported`: support reaches ``support_at`` and nothing that reaches ``contradict_at`` speaks
+      against it, or only an inherited contraindication does, while ``overrule_origins`` origins
+      state the claim itself: the nearer statement, made twice, is the more special one.
+    * `ambiguous`: support and contradiction both reach their thresholds otherwise.
+    * `contradicted`: only the contradiction does.
+    * `unsupported`: neither does. The graph is open-world: this is not falsehood.
+    """
+    strong = parts.support >= policy.support_at
+    against = parts.against >= policy.contradict_at
+    overruled = (parts.firm < policy.contradict_at) & (parts.stating >= policy.overrule_origins)
+    verdict: npt.NDArray[np.object_] = np.full(len(strong), UNSUPPORTED, dtype=object)
+    verdict[strong] = SUPPORTED
+    verdict[strong & against & ~overruled] = AMBIGUOUS
+    verdict[~strong & against] = CONTRADICTED
+    return verdict
+
+
+def total(parts: Tally, definition: Floats, coding_rule: Floats) -> Floats:
+    """The score: (path + (1 - path) (definition + coding rule)) (1 - against), rounded to 4.
+
+    Paths are the backbone. Definitions and coding rules may fill a small part of what the paths
+    leave open (each is bounded by the policy), so that of two claims with equal paths the better
+    described one stands higher, and neither kind makes a high score alone. What speaks against
+    scales all of it down. It ranks; it is not a calibrated probability.
+    """
+    score = (parts.path + (1.0 - parts.path) * (definition + coding_rule)) * (1.0 - parts.against)
+    return np.asarray(np.round(np.clip(score, 0.0, 1.0), 4), dtype=np.float64)
+
+
+def dependence(
+    backing: Backing, excluded: Floats, verdict: npt.NDArray[np.object_], policy: Policy
+) -> list[list[str]]:
+    """By claim: the sources without which a `supported` falls, by the same rule; sorted."""
+    found: list[list[str]] = [[] for _ in verdict]
+    supported = verdict == SUPPORTED
+    relevant = np.flatnonzero(supported[backing.claim]) if len(backing) else np.empty(0, np.int64)
+    some = backing.take(relevant)
+    claims = np.flatnonzero(supported)
+    place = np.full(len(verdict), -1)
+    place[claims] = np.arange(len(claims))
+    local = Backing(**{**some.__dict__, "claim": place[some.claim]})
+    for column, source in enumerate(backing.sources):
+        needed = local.needs[:, column]
+        if not needed.any():
+            continue
+        without = decide(tally(local, excluded[claims], ~needed), policy)
+        touched = np.unique(local.claim[needed])
+        for row in touched[without[touched] != SUPPORTED].tolist():
+            found[claims[row]].append(source)
+    return found
