@@ -62,7 +62,7 @@ def build(
     source, chosen = Path(source), settings or Settings()
     bar = progress or (lambda _stage: Silent())
     inputs = input_hashes(source, chosen.knowledge)
-    identity = {"inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
+    identity: dict[str, object] = {"inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
     with Workspace(Path(out), identity) as work:
         finished = work.finished()
         if finished is not None:

@@ -25,15 +25,15 @@ Utilities = Sequence[npt.NDArray[np.float64]]
 
 
 class Baseline(Protocol):
-    """A rule that answers.
+    """A rule that answers."""
 
-    Attributes:
-        name: as it stands in ``scores.model``.
-        key_source: it is the source of the key, so it is shown apart.
-    """
+    @property
+    def name(self) -> str:
+        """As it stands in ``scores.model``."""
 
-    name: str
-    key_source: bool
+    @property
+    def key_source(self) -> bool:
+        """Whether it is the source of the key, and so shown apart."""
 
     def utilities(self, questions: Sequence[Question]) -> Utilities:
         """For each multiple-choice question, one number an option; more is better."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 
 from ehrkg.evaluation.metrics import clustered_mean
@@ -96,8 +98,8 @@ def open_ended_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
 
 def _groups(
     scores: pa.Table, form: str, keys: tuple[str, ...]
-) -> list[tuple[tuple[object, ...], list[dict[str, object]]]]:
-    groups: dict[tuple[object, ...], list[dict[str, object]]] = {}
+) -> list[tuple[tuple[Any, ...], list[dict[str, Any]]]]:
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in scores.to_pylist():
         if row["format"] == form:
             groups.setdefault(tuple(row[name] for name in keys), []).append(row)

@@ -1,0 +1,177 @@
+"""The command line: help that reads well, one clear error for each mistake, the right exit code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+VERBS = ("demo", "build", "synth", "verify", "audit", "check", "explain")
+
+
+def ehrkg(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from ehrkg.cli import main; main()", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help(verb):
+    done = ehrkg(verb, "--help")
+    assert done.returncode == 0
+    assert "Usage:" in done.stdout
+
+
+def test_importing_is_light():
+    code = (
+        "import sys, ehrkg; heavy = {'torch', 'pandas', 'duckdb', 'ibis', 'faiss', 'pyarrow',"
+        " 'ladybug', 'scipy', 'sklearn', 'plotly', 'sentence_transformers'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def tables(folder: Path) -> Path:
+    from ehrkg.ehr import synth
+
+    synth.write(folder, patients=20, seed=1)
+    return folder
+
+
+def rewrite(path: Path, change) -> None:
+    text = gzip.open(path, "rt", encoding="utf-8").read()
+    with gzip.open(path, "wt", encoding="utf-8") as handle:
+        handle.write(change(text))
+
+
+def missing_table(folder: Path) -> None:
+    (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()
+
+
+def missing_column(folder: Path) -> None:
+    rewrite(folder / "hosp" / "diagnoses_icd.csv.gz", lambda t: t.replace("icd_version", "edition"))
+
+
+def truncated_gzip(folder: Path) -> None:
+    path = folder / "hosp" / "prescriptions.csv.gz"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def broken_quote(folder: Path) -> None:
+    def change(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        lines[3] = '"' + lines[3]
+        return "".join(lines)
+
+    rewrite(folder / "hosp" / "admissions.csv.gz", change)
+
+
+def empty_table(folder: Path) -> None:
+    rewrite(folder / "hosp" / "patients.csv.gz", lambda _: "")
+
+
+def no_tables(folder: Path) -> None:
+    for path in (folder / "hosp").iterdir():
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "names"),
+    [
+        (missing_table, "diagnoses_icd"),
+        (missing_column, "icd_version"),
+        (truncated_gzip, "prescriptions"),
+        (broken_quote, "admissions"),
+        (empty_table, "patients"),
+        (no_tables, "table"),
+    ],
+)
+def test_bad_tables_give_one_clear_error_and_leave_nothing(spoil, names, tmp_path):
+    folder = tables(tmp_path / "tables")
+    spoil(folder)
+    done = ehrkg("build", folder, "--out", tmp_path / "out")
+    assert done.returncode == 3, done.stderr
+    assert names in done.stderr
+    assert "do:" in done.stderr
+    assert "Traceback" not in done.stderr
+    left = [p for p in (tmp_path / "out").rglob("*") if p.suffix in {".parquet", ".lbug", ".json"}]
+    assert [p.name for p in left if ".work" not in p.parts] == []
+
+
+def test_a_path_that_is_not_there(tmp_path):
+    done = ehrkg("build", tmp_path / "nowhere", "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert "nowhere" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_format_is_a_wrong_call(tmp_path):
+    folder = tables(tmp_path / "tables")
+    done = ehrkg("build", folder, "--out", tmp_path / "out", "--format", "epic")
+    assert done.returncode == 2
+    assert "mimic4" in done.stderr
+
+
+def test_an_output_folder_that_holds_something_else(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    done = ehrkg("build", tables(tmp_path / "tables"), "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert "notes.txt" in done.stderr
+
+
+def test_dry_run_writes_nothing(tmp_path):
+    done = ehrkg("build", tables(tmp_path / "tables"), "--out", tmp_path / "out", "--dry-run")
+    assert done.returncode == 0
+    assert "20 patients" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_audit_lists_runs_and_refuses(built_demo):
+    graph = built_demo / "benchmark" / "graph.lbug"
+    assert "unmapped_codes" in ehrkg("audit", "--list").stdout
+    done = ehrkg(
+        "audit", "supported_by_one_origin", "--graph", graph, "--output", "json", "-p", "limit=3"
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)) == 3
+    wrong = ehrkg("audit", "supported_by_one_origin", "--graph", graph, "-p", "limit=many")
+    assert wrong.returncode == 2
+    assert "integer" in wrong.stderr
+
+
+def test_explain_prints_the_chain(built_demo):
+    item = pq.read_table(built_demo / "benchmark" / "items.parquet")["item_id"][0].as_py()
+    done = ehrkg("explain", item, "--graph", built_demo / "benchmark" / "graph.lbug")
+    assert done.returncode == 0, done.stderr
+    assert "csv.gz" in done.stdout
+    unknown = ehrkg("explain", "t0000", "--graph", built_demo / "benchmark" / "graph.lbug")
+    assert unknown.returncode == 2
+
+
+def test_verify_takes_names_and_says_what_it_cannot_link(tmp_path):
+    (tmp_path / "pairs.tsv").write_text(
+        "head\tpredicate\ttail\nwarfarin\tTREATS\tatrial fibrillation\nunobtainium\tTREATS\tgout\n"
+    )
+    done = ehrkg("verify", tmp_path / "pairs.tsv", "--out", tmp_path / "verdicts.tsv")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in (tmp_path / "verdicts.tsv").read_text().splitlines()[1:]]
+    verdicts = {row[0]: row[3] for row in rows}
+    assert verdicts == {"warfarin": "supported", "unobtainium": "unsupported"}
+    assert "unlinked" in done.stdout
+
+
+def test_verify_names_a_missing_column(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("head\ttail\nwarfarin\tgout\n")
+    done = ehrkg("verify", tmp_path / "pairs.tsv", "--out", tmp_path / "verdicts.tsv")
+    assert done.returncode == 3
+    assert "predicate" in done.stderr
