@@ -88,7 +88,9 @@ class Cohort:
     """Facts about patients, visits and codes that templates, distractors and checks share.
 
     Args:
-        hospital, knowledge, mapping: what reading, knowing and mapping gave.
+        hospital: what reading gave.
+        knowledge: what knowing gave.
+        mapping: what mapping gave.
 
     Attributes:
         codes: ``CodeFacts`` by code id.
@@ -121,6 +123,16 @@ class Cohort:
     def are_related(self, one: str, other: str) -> bool:
         """Whether one of two codes is in the other's ``related``."""
         return other in self.related(one)
+
+    def same_line(self, one: str, other: str) -> bool:
+        """Whether two codes are the same, or one is an ancestor of the other (no CCSR)."""
+        first, second = self.codes[one], self.codes[other]
+        return not first.near.isdisjoint(second.up) or not second.near.isdisjoint(first.up)
+
+    def is_above(self, one: str, other: str) -> bool:
+        """Whether the first of two codes is a proper ancestor of the second."""
+        first, second = self.codes[one], self.codes[other]
+        return not first.near.isdisjoint(second.up) and second.near.isdisjoint(first.up)
 
     def related_to_patient(self, patient: str, code: str) -> bool:
         """Whether the code, or anything related to it, stands in any visit of the patient."""

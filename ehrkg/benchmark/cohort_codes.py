@@ -23,9 +23,9 @@ SURE = 0.9
 ATC_LEVEL_4 = len("ATC:C07AB")
 """The length of the CURIE of an ATC class at level 4 (chemical or pharmacological subgroup)."""
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CodeFacts:
-    """What the rules need to know about one code.
+    """What the rules need to know about one code; one object a code and cohort.
 
     Attributes:
         id, system, kind, name: as in the CODES table.

@@ -1,6 +1,6 @@
 """Names that read well: of codes in stems, and of the options of one question together.
 
-The rules are rows of ``names.yaml``; the code system's own name is kept beside (``CodeFacts.name``).
+The rules are rows of ``names.yaml``; the code system's own name stays in ``CodeFacts.name``.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def _apply(rewrites: Rewrites, text: str) -> str:
 
 
 def cleaned(name: str) -> str:
-    """A name without markup, control characters, line breaks and double white space.
+    r"""A name without markup, control characters, line breaks and double white space.
 
-    >>> cleaned("Heart <b>failure</b>,\\n  unspecified")
+    >>> cleaned("Heart <b>failure</b>,\n  unspecified")
     'Heart failure, unspecified'
     """
     text = " ".join(_apply(rules().markup, name).split())

@@ -1,0 +1,351 @@
+"""The rules on answers, each a small function under the name that the ledger counts it by.
+
+Rules on a claim look at a relation (anchor, answer, route) and hold wherever it stands; rules on
+an occurrence look at one visit or pair of visits. Thresholds are in ``answer_rules.yaml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from typing import Any
+
+from ehrkg.benchmark.code_classes import (
+    is_answerable,
+    is_care,
+    is_residual,
+    is_unaskable,
+    rule_data,
+    standing_kind,
+)
+from ehrkg.benchmark.cohort import Cohort, Order, VisitFacts
+from ehrkg.benchmark.giveaways import Answer, Giveaways
+from ehrkg.ehr.routes import APART
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.propose.tasks import ACROSS, Task
+from ehrkg.verify.schema import Verified
+
+Z_95 = 1.959964
+"""The standard normal deviate of a two-sided 95 % interval."""
+
+SUPPORTED = "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A relation read as a question of one task: given the anchor, the answer.
+
+    Attributes:
+        task: the task. relation: the row of the relations table.
+        anchor, answer: code ids. route: the answer's route class, "" for what is no drug.
+        concept: the answer's concept in the relation. problem: the anchor's.
+    """
+
+    task: Task
+    relation: Mapping[str, Any]
+    anchor: str
+    answer: str
+    route: str
+    concept: str
+    problem: str
+
+    def as_answer(self) -> Answer:
+        """The answer as the rules on giveaways see it."""
+        return Answer(self.task.name, self.answer, self.route, self.task.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A claim at a visit (context) and a target visit (answer); the same visit but for prognosis.
+
+    Attributes:
+        order: the order of the answer, if it is a drug.
+    """
+
+    claim: Claim
+    visit: VisitFacts
+    target: VisitFacts
+    order: Order | None
+
+
+class Ground:
+    """What the rules stand on: cohort, giveaways, the routes that edges name, open flags.
+
+    Args:
+        cohort: facts about codes and visits.
+        knowledge: for the routes that TREATS edges name.
+        verified: relations, for what else is a drug's indication.
+        allow: flags that do not keep a template out, of those off by default.
+    """
+
+    def __init__(
+        self, cohort: Cohort, knowledge: Knowledge, verified: Verified, allow: frozenset[str]
+    ) -> None:
+        self.cohort = cohort
+        self.giveaways = Giveaways(cohort)
+        self.barred_flags = frozenset(rule_data()["off_by_default"]) - allow
+        self.limits: Mapping[str, float] = rule_data()["thresholds"]
+        self._routes = _routes_named(knowledge)
+        self._specific: dict[tuple[str, str], float] = {}
+        self.supported_pairs, self.treated = _supported(verified, cohort)
+
+    def route_named(self, claim: Claim) -> bool:
+        """Whether a TREATS edge between the claim's concepts or their classes names the route."""
+        drug, problem = (self.cohort.codes[code].up for code in (claim.answer, claim.anchor))
+        return any(
+            claim.route in routes
+            for (subject, target), routes in self._routes.items()
+            if subject in drug and target in problem
+        )
+
+    def specificity(self, claim: Claim) -> float:
+        """Lower 95 % bound of P(drug | problem) / P(drug | no problem), by entity and concept."""
+        entity = self.cohort.entity(claim.answer, claim.route)
+        problem = claim.problem or claim.anchor
+        if (entity, problem) not in self._specific:
+            drug = self.cohort.visits_with_lasting_drug.get(entity, frozenset())
+            sick = self.cohort.visits_with_node.get(problem, frozenset())
+            self._specific[entity, problem] = ratio_lower_bound(
+                len(drug & sick), len(sick), len(drug - sick), len(self.cohort.visits) - len(sick)
+            )
+        return self._specific[entity, problem]
+
+    def flags(self, claim: Claim) -> frozenset[str]:
+        """Flags that the claim carries wherever it stands."""
+        by_rule = claim.relation["n_coding_rule"] or self.cohort.bound(claim.anchor, claim.answer)
+        return frozenset({"coding_rule"}) if by_rule else frozenset()
+
+    def sole_indication(self, occurrence: Occurrence) -> bool:
+        """Whether the anchor is the only diagnosis of the visit that the graph lets the drug treat.
+
+        Ancestors and descendants of the anchor are the anchor's own problem.
+        """
+        claim = occurrence.claim
+        entity = self.cohort.entity(claim.answer, claim.route)
+        indications = self.cohort.indicated(claim.answer) | self.treated.get(entity, frozenset())
+        return all(
+            self.cohort.same_line(code, claim.anchor)
+            for code in occurrence.visit.diagnoses
+            if code in indications
+        )
+
+
+def ratio_lower_bound(hits: int, exposed: int, others: int, unexposed: int) -> float:
+    """Lower 95 % bound of a ratio of two proportions, by the log method.
+
+    Katz, Baptista, Azen, Pike (Biometrics 1978). Half a count is added to each cell only where one
+    of the outcomes was never seen: added always, it would make one patient of two look certain.
+
+    Args:
+        hits: how many of the exposed had the outcome.
+        exposed: how many were exposed.
+        others: how many of the unexposed had the outcome.
+        unexposed: how many were not exposed.
+
+    >>> round(ratio_lower_bound(20, 25, 30, 225), 2)
+    4.08
+    >>> round(ratio_lower_bound(1, 2, 30, 225), 2)
+    0.9
+    >>> round(ratio_lower_bound(3, 10, 0, 240), 1)
+    8.8
+    """
+    half = 0.0 if hits and others else 0.5
+    a, n, c, m = hits + half, exposed + half, others + half, unexposed + half
+    error = sqrt(max(0.0, 1 / a - 1 / n + 1 / c - 1 / m))
+    return exp(log((a / n) / (c / m)) - Z_95 * error)
+
+
+ClaimRule = Callable[[Claim, Ground], bool]
+OccurrenceRule = Callable[[Occurrence, Ground], bool]
+
+
+def _not_supported(claim: Claim, _: Ground) -> bool:
+    """The relation's verdict is not ``supported``."""
+    return bool(claim.relation["verdict"] != SUPPORTED)
+
+
+def _answer_not_near(claim: Claim, ground: Ground) -> bool:
+    """The answer is linked to no concept at an exact or near level."""
+    return not ground.cohort.codes[claim.answer].concepts
+
+
+def _by_coding_rule(claim: Claim, ground: Ground) -> bool:
+    """A coding instruction binds anchor and answer; off by default."""
+    return bool(ground.flags(claim) & ground.barred_flags)
+
+
+def _anchor_gives_away(reason: str) -> ClaimRule:
+    """The anchor must be in the stem, and may not be, for this reason."""
+
+    def rule(claim: Claim, ground: Ground) -> bool:
+        return ground.giveaways.reason(claim.anchor, claim.as_answer()) == reason
+
+    return rule
+
+
+def _not_a_drug(claim: Claim, ground: Ground) -> bool:
+    """What was ordered is a fluid, a nutrient, a vaccine, a device or unclear."""
+    return ground.cohort.codes[claim.answer].drug_kind != "drug"
+
+
+def _route_apart(claim: Claim, ground: Ground) -> bool:
+    """Given so, it is not the systemic drug, and no edge says that it treats given so."""
+    if claim.route in rule_data()["never_routes"]:
+        return True
+    return claim.route in APART and not ground.route_named(claim)
+
+
+def _standing_order(claim: Claim, ground: Ground) -> bool:
+    """Ordered in a fifth of all visits, or of a kind that is ordered for everybody."""
+    cohort = ground.cohort
+    share = cohort.standing_share(cohort.entity(claim.answer, claim.route))
+    return share >= ground.limits["standing_share"] or bool(
+        standing_kind(cohort.codes[claim.answer], claim.route)
+    )
+
+
+def _not_specific(claim: Claim, ground: Ground) -> bool:
+    """Patients with the problem do not get the drug clearly more often than others."""
+    return ground.specificity(claim) <= ground.limits["specificity"]
+
+
+def _care_itself(claim: Claim, ground: Ground) -> bool:
+    """The answer is a complication of a procedure or an adverse effect: care, not a disease."""
+    return is_care(ground.cohort.codes[claim.answer])
+
+
+def _residual(claim: Claim, ground: Ground) -> bool:
+    """The answer is "other specified" or "not elsewhere classified"."""
+    return is_residual(ground.cohort.codes[claim.answer])
+
+
+def _name_cut(claim: Claim, ground: Ground) -> bool:
+    """The answer has no name of at most sixty characters."""
+    return is_unaskable(ground.cohort.codes[claim.answer])
+
+
+def _not_a_disease(claim: Claim, ground: Ground) -> bool:
+    """A symptom, status, history, screening, external-cause or administrative code."""
+    return not is_answerable(ground.cohort.codes[claim.answer])
+
+
+def _not_main(occurrence: Occurrence, _: Ground) -> bool:
+    """Ordered only as base or additive."""
+    return occurrence.order is not None and not occurrence.order.main
+
+
+def _within_the_hour(occurrence: Occurrence, _: Ground) -> bool:
+    """Every order was stopped within the hour."""
+    return occurrence.order is not None and not occurrence.order.lasting
+
+
+def _same_episode(occurrence: Occurrence, ground: Ground) -> bool:
+    """Readmitted in less than a day, or at an unknown distance."""
+    gap = occurrence.target.gap_days
+    return gap is None or gap < ground.limits["shortest_gap"]
+
+
+def _too_late(occurrence: Occurrence, ground: Ground) -> bool:
+    """Readmitted after more than a year."""
+    gap = occurrence.target.gap_days
+    return gap is not None and gap > ground.limits["longest_gap"]
+
+
+def _not_new(occurrence: Occurrence, ground: Ground) -> bool:
+    """The answer, or a relative of it, stands in an earlier visit, in either ICD version."""
+    related = ground.cohort.related(occurrence.claim.answer)
+    return any(
+        not related.isdisjoint(visit.codes) for visit in earlier(occurrence.target, ground.cohort)
+    )
+
+
+def _chronic_too_soon(occurrence: Occurrence, ground: Ground) -> bool:
+    """A chronic answer (or one not known to be acute) without enough earlier coded visits."""
+    if ground.cohort.codes[occurrence.claim.answer].chronic is False:
+        return False
+    coded = [visit for visit in earlier(occurrence.target, ground.cohort) if visit.diagnoses]
+    return len(coded) < ground.limits["visits_before_chronic"]
+
+
+def earlier(visit: VisitFacts, cohort: Cohort) -> Sequence[VisitFacts]:
+    """The same patient's visits before this one, in time order."""
+    visits = cohort.patients[visit.patient].visits
+    return [other for other in visits if other.ordinal < visit.ordinal]
+
+
+_FIRST: tuple[tuple[str, ClaimRule], ...] = (
+    ("not_supported", _not_supported),
+    ("answer_not_near", _answer_not_near),
+    ("coding_rule", _by_coding_rule),
+)
+_ANCHOR: tuple[tuple[str, ClaimRule], ...] = tuple(
+    (f"anchor_{reason}", _anchor_gives_away(reason))
+    for reason in (
+        "not_context", "related_to_answer", "revealing_family", "names_answer", "coding_rule",
+        "gives_away",
+    )
+)
+_OF_DRUGS: tuple[tuple[str, ClaimRule], ...] = (
+    ("not_a_drug", _not_a_drug),
+    ("route_apart", _route_apart),
+    ("standing_order", _standing_order),
+    ("not_specific", _not_specific),
+    ("name_cut", _name_cut),
+)
+_OF_DISEASES: tuple[tuple[str, ClaimRule], ...] = (
+    ("care_itself", _care_itself),
+    ("residual", _residual),
+    ("name_cut", _name_cut),
+    ("not_a_disease", _not_a_disease),
+)
+_ORDERS: tuple[tuple[str, OccurrenceRule], ...] = (
+    ("not_main", _not_main),
+    ("within_the_hour", _within_the_hour),
+)
+_NEXT: tuple[tuple[str, OccurrenceRule], ...] = (
+    ("same_episode", _same_episode),
+    ("too_late", _too_late),
+    ("not_new", _not_new),
+    ("chronic_too_soon", _chronic_too_soon),
+)
+
+
+def claim_rules(task: Task) -> tuple[tuple[str, ClaimRule], ...]:
+    """The rules on a task's claims, in the order in which they are asked."""
+    middle = _OF_DRUGS if task.answer_kind == "drug" else _OF_DISEASES
+    return (*_FIRST, *middle, *_ANCHOR)
+
+
+def occurrence_rules(task: Task) -> tuple[tuple[str, OccurrenceRule], ...]:
+    """The rules on a task's occurrences, in the order in which they are asked."""
+    return (
+        *(_ORDERS if task.answer_kind == "drug" else ()),
+        *(_NEXT if task.span == ACROSS else ()),
+    )
+
+
+def _routes_named(knowledge: Knowledge) -> dict[tuple[str, str], set[str]]:
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in knowledge.edges.select(["predicate", "subject", "object", "negated", "route"]
+                                      ).to_pylist():
+        if row["predicate"] == "TREATS" and row["route"] and not row["negated"]:
+            found.setdefault((row["subject"], row["object"]), set()).update(row["route"].split("|"))
+    return found
+
+
+def _supported(
+    verified: Verified, cohort: Cohort
+) -> tuple[frozenset[tuple[str, str]], dict[str, frozenset[str]]]:
+    """Pairs of codes that a supported relation joins; diagnoses that a drug entity treats."""
+    pairs: set[tuple[str, str]] = set()
+    treated: dict[str, set[str]] = {}
+    columns = verified.relations.select(["head", "route", "predicate", "tail", "verdict"])
+    for row in columns.to_pylist():
+        if row["verdict"] != SUPPORTED:
+            continue
+        pairs |= {(row["head"], row["tail"]), (row["tail"], row["head"])}
+        if row["predicate"] in ("TREATS", "PREVENTS") and row["head"] in cohort.codes:
+            entity = cohort.entity(row["head"], row["route"])
+            treated.setdefault(entity, set()).add(row["tail"])
+    return frozenset(pairs), {entity: frozenset(codes) for entity, codes in treated.items()}

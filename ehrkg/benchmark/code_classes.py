@@ -1,0 +1,118 @@
+"""What sort of code a code is: a disease, a symptom, a status, residual, a standing order.
+
+The lists are rows of ``answer_rules.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ehrkg.benchmark.cohort_codes import CodeFacts
+from ehrkg.benchmark.names import display
+
+DISEASE = "disease"
+
+REMEMBERED = 1 << 17
+"""How many codes' answers to one question are kept."""
+
+
+@cache
+def rule_data() -> Mapping[str, Any]:
+    """answer_rules.yaml, read once."""
+    text = Path(__file__).with_name("answer_rules.yaml").read_text(encoding="utf-8")
+    data: Mapping[str, Any] = yaml.safe_load(text)
+    return data
+
+
+@dataclass(frozen=True)
+class CodeRange:
+    """A row of codes of one system: "R", "T36-T50", "V58.6".
+
+    >>> CodeRange("780-799").holds("786.50"), CodeRange("V58.6").holds("V58.61")
+    (True, True)
+    >>> CodeRange("E930-E949").holds("E879.8"), CodeRange("V-Y").holds("W19.XXXA")
+    (False, True)
+    """
+
+    text: str
+
+    def holds(self, code: str) -> bool:
+        """Whether a code (without its system) lies in the range, ends included."""
+        first, dash, last = self.text.partition("-")
+        if not dash:
+            return code.startswith(first)
+        return first <= code[: len(first)] and code[: len(last)] <= last
+
+
+def in_ranges(facts: CodeFacts, ranges: Mapping[str, Any]) -> bool:
+    """Whether a code lies in one of the ranges listed for its system."""
+    return any(
+        CodeRange(str(text)).holds(facts.id.split(":", 1)[1])
+        for text in ranges.get(facts.system, ())
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def code_class(facts: CodeFacts) -> str:
+    """The class of a diagnosis code: "disease" unless a row of ``classes`` claims it."""
+    for row in rule_data()["classes"]:
+        if in_ranges(facts, row):
+            return str(row["class"])
+    return DISEASE
+
+
+@lru_cache(maxsize=REMEMBERED)
+def is_residual(facts: CodeFacts) -> bool:
+    """Whether the code system's own name says that the code holds what is left over."""
+    return any(re.search(pattern, facts.name, re.IGNORECASE) for pattern in _patterns("residual"))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def is_unaskable(facts: CodeFacts) -> bool:
+    """Whether the code's display name cannot stand as an option, for being cut short."""
+    return any(re.search(pattern, display(facts)) for pattern in _patterns("unaskable"))
+
+
+def is_care(facts: CodeFacts) -> bool:
+    """Whether the code is about care itself: a complication of a procedure, an adverse effect."""
+    return code_class(facts) in rule_data()["care"]
+
+
+def is_answerable(facts: CodeFacts) -> bool:
+    """Whether a diagnosis code may be an answer or a distractor of diagnosis and prognosis.
+
+    True for diseases under a name of their own; false for symptoms, status, history, screening,
+    external causes, administrative and residual codes, and for care itself.
+    """
+    return (
+        code_class(facts) in rule_data()["answerable"]
+        and not is_residual(facts)
+        and not is_unaskable(facts)
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def standing_kind(facts: CodeFacts, route: str) -> str:
+    """The sort of standing order that a drug by a route is, "" if the table holds none.
+
+    Every ingredient must be in the row; "aspirin and oxycodone" is no pain relief as needed.
+    """
+    parts = {part.lower() for part in facts.ingredients}
+    for row in rule_data()["standing"]:
+        routes, ingredients = row.get("routes"), row.get("ingredients")
+        fits_route = routes is None or route in routes
+        fits_drug = ingredients is None or (bool(parts) and parts <= set(ingredients))
+        if fits_route and fits_drug:
+            return str(row["kind"])
+    return ""
+
+
+def _patterns(name: str) -> list[str]:
+    return list(rule_data()[name])

@@ -1,0 +1,133 @@
+"""Chooses what stands in a stem: the anchor, and beside it events drawn blind to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ehrkg.benchmark.answer_rules import Ground, Occurrence, earlier
+from ehrkg.benchmark.code_classes import code_class
+from ehrkg.benchmark.giveaways import Answer, context_rules
+from ehrkg.foundation.hashing import hash64
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A code in a stem, with its route if it is a drug."""
+
+    code: str
+    route: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The events of a stem in the order in which they stand, and where the anchor is."""
+
+    events: tuple[Event, ...]
+    anchor_position: int
+    history: tuple[str, ...]
+
+
+def choose_context(occurrence: Occurrence, ground: Ground, key: Sequence[object]) -> Context | None:
+    """Draw the context of an occurrence; None if fewer than the least number of events may stand.
+
+    How many events there are, which, and in what order depends on hashes of (key, code) alone, so
+    nothing but the rules on giveaways looks at the answer.
+
+    Args:
+        occurrence: the claim and its visits.
+        ground: what the rules stand on.
+        key: names the draw: the seed and the template.
+    """
+    size = context_rules()["size"]
+    span = int(size["most"]) - int(size["least"]) + 1
+    wanted = int(size["least"]) + hash64(*key, "size") % span
+    anchor = Event(occurrence.claim.anchor, "")
+    pool = _merged(_pool(occurrence, ground), anchor, ground, key)
+    chosen = _by_hash(_capped(pool, occurrence, ground, key), key, "draw")[: wanted - 1]
+    events = _by_hash([anchor, *chosen], key, "order")
+    if len(events) < int(size["least"]):
+        return None
+    return Context(tuple(events), events.index(anchor), _history(occurrence, ground))
+
+
+def _pool(occurrence: Occurrence, ground: Ground) -> list[Event]:
+    """Everything of the visit that may stand beside this answer."""
+    visit, answer = occurrence.visit, occurrence.claim.as_answer()
+    events = [Event(code, "") for code in (*visit.diagnoses, *visit.procedures)]
+    events += [Event(order.code, order.route) for order in visit.orders if order.lasting]
+    return [
+        event
+        for event in events
+        if event.code != occurrence.claim.anchor
+        and not ground.giveaways.reason(event.code, answer)
+    ]
+
+
+def _merged(
+    pool: Sequence[Event], anchor: Event, ground: Ground, key: Sequence[object]
+) -> list[Event]:
+    """One event a problem: an ancestor gives way to its descendant, all relatives to the anchor."""
+    cohort = ground.cohort
+    kept: list[Event] = []
+    rest = [event for event in pool if not cohort.same_line(event.code, anchor.code)]
+    lower_first = sorted(
+        _by_hash(rest, key, "merge"),
+        key=lambda event: sum(cohort.is_above(event.code, other.code) for other in rest),
+    )
+    for event in lower_first:
+        if not any(cohort.same_line(event.code, other.code) for other in kept):
+            kept.append(event)
+    return kept
+
+
+def _capped(
+    pool: Sequence[Event], occurrence: Occurrence, ground: Ground, key: Sequence[object]
+) -> list[Event]:
+    """At most so many events a kind, by hash; the anchor counts for its own kind."""
+    most = dict(context_rules()["tasks"][occurrence.claim.task.name]["most"])
+    kinds = {event.code: ground.cohort.codes[event.code].kind for event in pool}
+    most[ground.cohort.codes[occurrence.claim.anchor].kind] -= 1
+    chosen: list[Event] = []
+    for event in _by_hash(pool, key, "kind"):
+        if most[kinds[event.code]] > 0:
+            most[kinds[event.code]] -= 1
+            chosen.append(event)
+    return chosen
+
+
+def _by_hash(events: Iterable[Event], key: Sequence[object], draw: str) -> list[Event]:
+    return sorted(
+        events,
+        key=lambda event: (hash64(*key, draw, event.code, event.route), event.code, event.route),
+    )
+
+
+def _history(occurrence: Occurrence, ground: Ground) -> tuple[str, ...]:
+    """Diagnoses of the last visits before the context's, in time order, no kin of the answer."""
+    table = context_rules()["history"]
+    answer = occurrence.claim.as_answer()
+    codes: list[str] = []
+    for visit in earlier(occurrence.visit, ground.cohort)[-int(table["visits"]) :]:
+        codes += history_of(visit.diagnoses, answer, ground)[: int(table["codes"])]
+    return tuple(codes)
+
+
+def history_of(diagnoses: Sequence[str], answer: Answer, ground: Ground) -> list[str]:
+    """The diagnoses of one earlier visit that may be told, one a problem, in the order of codes."""
+    classes = context_rules()["history"]["classes"]
+    cohort = ground.cohort
+    told: list[str] = []
+    for code in diagnoses:
+        if (
+            code_class(cohort.codes[code]) in classes
+            and not ground.giveaways.reason(code, answer)
+            and not any(cohort.same_line(code, other) for other in told)
+        ):
+            told.append(code)
+    return told
+
+
+def related_events(context: Context, answer: str, ground: Ground) -> int:
+    """How many events of a context a supported relation joins with the answer."""
+    return sum((event.code, answer) in ground.supported_pairs for event in context.events)

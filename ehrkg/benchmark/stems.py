@@ -1,0 +1,170 @@
+"""Puts a template into words.
+
+The words are templates in ``phrasings.yaml``; here is only how a person, a list and a length of
+time are said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.names import phrase
+from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.hashing import hash64
+
+FORMATS = ("mcq", "oeq")
+
+OLDEST = 90
+"""From this age on the age is not told more closely, as MIMIC does not."""
+
+_KINDS = {"diagnosis": "conditions", "procedure": "procedures", "drug": "drugs"}
+
+
+@cache
+def phrasings() -> Mapping[str, Any]:
+    """phrasings.yaml, read once."""
+    text = Path(__file__).with_name("phrasings.yaml").read_text(encoding="utf-8")
+    data: Mapping[str, Any] = yaml.safe_load(text)
+    return data
+
+
+def n_phrasings(task: str) -> int:
+    """How many phrasings a task has; they are numbered from 0.
+
+    >>> n_phrasings("treatment") >= 3
+    True
+    """
+    return len(phrasings()[task])
+
+
+def choose_phrasing(template: Mapping[str, Any], seed: int) -> int:
+    """The phrasing of a template, by hash of the seed and its id."""
+    return hash64(seed, "phrasing", template["id"]) % n_phrasings(template["task"])
+
+
+def render_stem(
+    template: Mapping[str, Any],
+    cohort: Cohort,
+    *,
+    format: str = "mcq",  # noqa: A002 - the name of the column
+    phrasing: int = 0,
+    history: int = 0,
+) -> str:
+    """The stem of a question.
+
+    Args:
+        template: one row of the TEMPLATES table, as a dict.
+        cohort: names the codes and knows the earlier visits.
+        format: "mcq" or "oeq".
+        phrasing: which of the task's phrasings, from 0; larger numbers start over.
+        history: how many earlier admissions to tell, the last ones; 0 for none.
+
+    Returns:
+        One paragraph without line breaks.
+
+    Raises:
+        UsageError: an unknown format.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"no such format: {format!r}", todo=f"use {', '.join(FORMATS)}")
+    rows = phrasings()[template["task"]]
+    chosen = rows[phrasing % len(rows)]
+    words = _words(template, cohort)
+    words["history"] = _history(template, cohort, history) if history else ""
+    plural = words["n_conditions"] != 1
+    words["lead"] = chosen["lead"] if plural else chosen.get("lead_one", chosen["lead"])
+    parts = (chosen["opening"], phrasings()["history"], phrasings()["events"], chosen[format])
+    return " ".join(" ".join(_compiled(part).render(words) for part in parts).split())
+
+
+@cache
+def _compiled(text: str) -> jinja2.Template:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701
+    return environment.from_string(text)
+
+
+def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any]:
+    named: dict[str, list[str]] = {group: [] for group in _KINDS.values()}
+    for code, route in zip(template["context"], template["context_routes"], strict=True):
+        facts = cohort.codes[code]
+        named[_KINDS[facts.kind]].append(phrase(facts, route))
+    said: dict[str, Any] = {group: listed(names) for group, names in named.items()}
+    said |= {f"n_{group}": len(names) for group, names in named.items()}
+    who = person(template["age"], template["sex"])
+    anchor = template["context"][template["anchor_position"]]
+    return said | {
+        "person": who,
+        "Person": who[:1].upper() + who[1:],
+        "anchor": phrase(cohort.codes[anchor]),
+        "sole": bool(template["sole_indication"]),
+        "gap": days(template["gap_days"]),
+    }
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in words; semicolons where a name holds a comma itself.
+
+    >>> listed(["gout"]), listed(["gout", "anemia"]), listed(["gout", "anemia", "obesity"])
+    ('gout', 'gout and anemia', 'gout, anemia and obesity')
+    >>> listed(["chronic kidney disease, stage 3", "gout"])
+    'chronic kidney disease, stage 3; and gout'
+    """
+    if not names:
+        return ""
+    if len(names) == 1:
+        return names[0]
+    heavy = any("," in name or " and " in name for name in names)
+    comma, joint = ("; ", "; and ") if heavy else (", ", " and ")
+    return comma.join(names[:-1]) + joint + names[-1]
+
+
+def person(age: int | None, sex: str) -> str:
+    """A person by age at the visit and sex.
+
+    >>> person(81, "F"), person(91, "M"), person(9, "M"), person(40, ""), person(None, "F")
+    ('an 81-year-old woman', 'a man aged 90 or older', 'a 9-year-old boy', 'a 40-year-old patient',
+     'a woman of unknown age')
+    """
+    grown = age is None or age >= 18
+    noun = {"F": "woman" if grown else "girl", "M": "man" if grown else "boy"}.get(sex, "patient")
+    if age is None:
+        return f"a {noun} of unknown age"
+    if age >= OLDEST:
+        return f"a {noun} aged {OLDEST} or older"
+    if age == 0:
+        return f"a {noun} under one year of age"
+    article = "an" if age in (8, 11, 18) or 80 <= age < 90 else "a"
+    return f"{article} {age}-year-old {noun}"
+
+
+def days(gap: int | None) -> str:
+    """A gap in words.
+
+    >>> days(1), days(63), days(None)
+    ('1 day', '63 days', '')
+    """
+    return "" if gap is None else f"{gap} day" if gap == 1 else f"{gap} days"
+
+
+def _history(template: Mapping[str, Any], cohort: Cohort, visits: int) -> str:
+    """The last earlier visits, oldest first, each by those of its codes that may be told."""
+    may_tell = set(template["history"] or ())
+    here = cohort.visits[template["visit"]]
+    before = [
+        visit
+        for visit in cohort.patients[here.patient].visits
+        if visit.ordinal < here.ordinal
+    ]
+    told = []
+    for visit in before[-visits:]:
+        names = [phrase(cohort.codes[code]) for code in visit.diagnoses if code in may_tell]
+        if names:
+            told.append(listed(names))
+    return "; ".join(f"({number}) {text}" for number, text in enumerate(told, start=1))
