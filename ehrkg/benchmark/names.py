@@ -24,6 +24,9 @@ STEM_LENGTH = 5
 """Letters of a word that are compared: "diabetes" and "diabetic" are one word."""
 
 
+LONGEST_ACRONYM = 6
+"""A name in capitals that is longer than this is no acronym."""
+
 TITLE_CASE = 0.8
 """Share of telling words with a capital from which a name counts as written in title case."""
 
@@ -150,7 +153,8 @@ def _sentence_case(text: str) -> str:
     words = text.split()
     telling = [word for word in words if word.lower() not in rules().small_words]
     capitals = sum(word[0].isupper() for word in telling)
-    if len(telling) > 1 and capitals >= TITLE_CASE * len(telling):
+    shouted = text.isupper() and len(text) > LONGEST_ACRONYM
+    if shouted or (len(telling) > 1 and capitals >= TITLE_CASE * len(telling)):
         words = [_lowered(word) for word in words]
     text = " ".join(words)
     return text[:1].upper() + text[1:]

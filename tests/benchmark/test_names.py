@@ -1,0 +1,117 @@
+"""Names read well, fit, and never make two things look like one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.benchmark.builders import World
+
+from ehrkg.benchmark.cohort_codes import CodeFacts
+from ehrkg.benchmark.names import (
+    cleaned,
+    display,
+    drug_option,
+    full_name,
+    option_names,
+    phrase,
+    short_name,
+)
+from ehrkg.foundation.errors import UsageError
+
+
+def facts(*named: tuple[str, str], concept: str = "") -> list[tuple[CodeFacts, str]]:
+    """Facts of diagnosis codes by code and name."""
+    world = World()
+    for code, name in named:
+        world.diagnosis(code, name)
+    world.patient("p").visit([code for code, _ in named])
+    return [(world.cohort.codes[code], "") for code, _ in named]
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        ("Heart failure, unspecified", "Heart failure"),
+        ("Unspecified atrial fibrillation", "Atrial fibrillation"),
+        ("Depressive disorder, not elsewhere classified", "Depressive disorder"),
+        ("Umbilical hernia without mention of obstruction or gangrene", "Umbilical hernia"),
+        ("Unspecified fall, initial encounter", "Fall"),
+        ("HYPERTENSION NOS", "Hypertension"),
+        ("Unspecified viral hepatitis C without hepatic coma", "Viral hepatitis C"),
+        ("Human immunodeficiency virus [HIV] disease", "HIV disease"),
+        ("Diabetes mellitus without mention of complication, type II or unspecified type, "
+         "not stated as uncontrolled", "Type 2 diabetes mellitus"),
+        ("Type 2 diabetes mellitus with diabetic chronic kidney disease",
+         "Type 2 diabetes with chronic kidney disease"),
+        ("Acute respiratory failure, unspecified whether with hypoxia or hypercapnia",
+         "Acute respiratory failure"),
+        ("Hypertensive chronic kidney disease with stage 1 through stage 4 chronic kidney "
+         "disease, or unspecified chronic kidney disease", "Hypertensive chronic kidney disease"),
+        ("Insertion of Infusion Device into Superior Vena Cava, Percutaneous Approach",
+         "Central venous catheter insertion"),
+        ("Excision of Left Foot Tendon, Open Approach", "Excision of foot tendon"),
+        ("Acute embolism and thrombosis of left femoral vein",
+         "Acute embolism and thrombosis of femoral vein"),
+        ("Left ventricular failure, unspecified", "Left ventricular failure"),
+        ("Pneumonia,<br/>\n organism&nbsp;unspecified", "Pneumonia"),
+        ("CHF", "Congestive heart failure"),
+    ],
+)
+def test_names_are_said_as_people_say_them(raw: str, name: str) -> None:
+    assert short_name(raw) == name
+
+
+@given(st.text(max_size=200))
+def test_any_text_becomes_one_clean_line_that_fits(raw: str) -> None:
+    for name in (short_name(raw), full_name(raw)):
+        assert 0 < len(name) <= 60
+        assert "\n" not in name
+        assert name == name.strip()
+    assert cleaned(cleaned(raw)) == cleaned(raw)
+
+
+def test_stage_and_side_stand_only_where_all_options_have_them() -> None:
+    staged = facts(("ICD10CM:N18.3", "Chronic kidney disease, stage 3 (moderate)"),
+                   ("ICD10CM:I10", "Essential (primary) hypertension"))
+    assert option_names(staged) == ["Chronic kidney disease", "Essential hypertension"]
+    both = facts(("ICD10CM:N18.3", "Chronic kidney disease, stage 3 (moderate)"),
+                 ("ICD10CM:L89.9", "Pressure ulcer of heel, stage 4"))
+    assert option_names(both) == ["Chronic kidney disease, stage 3",
+                                  "Pressure ulcer of heel, stage 4"]
+    sides = facts(("ICD10CM:L03.116", "Cellulitis of left lower limb"),
+                  ("ICD10CM:M25.512", "Pain in right shoulder"))
+    assert option_names(sides) == ["Cellulitis of left lower limb", "Pain in right shoulder"]
+
+
+def test_two_codes_never_get_one_name_in_silence() -> None:
+    ascites = facts(("ICD10CM:K70.30", "Alcoholic cirrhosis of liver without ascites"),
+                    ("ICD10CM:K70.3", "Alcoholic cirrhosis of liver"))
+    assert len(set(option_names(ascites))) == 2
+    same = facts(("ICD9CM:276.2", "Acidosis"), ("ICD10CM:E87.2", "Acidosis"))
+    with pytest.raises(UsageError, match="one name"):
+        option_names(same)
+
+
+def test_a_concept_that_means_the_same_gives_its_name() -> None:
+    world = World()
+    world.diagnosis("ICD9CM:401.9", "Unspecified essential hypertension", concept="M:HTN")
+    world.concepts["M:HTN"]["name"] = "essential hypertension"
+    world.diagnosis("ICD9CM:403.90", "Hypertensive kidney disease", concept="M:HTN", levels=1)
+    world.patient("p").visit(["ICD9CM:401.9", "ICD9CM:403.90"])
+    codes = world.cohort.codes
+    assert display(codes["ICD9CM:401.9"]) == "Essential hypertension"
+    assert display(codes["ICD9CM:403.90"]) == "Hypertensive kidney disease"
+
+
+def test_drugs_are_ingredient_and_route() -> None:
+    world = World()
+    world.drug("vancomycin hcl", ingredients=["Vancomycin"])
+    world.drug("duoneb", ingredients=["ipratropium", "albuterol"])
+    world.patient("p").visit([], [("vancomycin hcl", "oral"), ("duoneb", "inhaled")])
+    vancomycin, duoneb = (world.cohort.codes[f"DRUGNAME:{name}"]
+                          for name in ("vancomycin hcl", "duoneb"))
+    assert drug_option(vancomycin, "oral") == "vancomycin, by mouth"
+    assert phrase(vancomycin, "intravenous") == "intravenous vancomycin"
+    assert phrase(duoneb, "inhaled") == "inhaled albuterol and ipratropium"
+    assert drug_option(vancomycin, "unknown") == "vancomycin"
