@@ -1,0 +1,65 @@
+"""Instantiate: verified relations at real visits become templates, and templates questions."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ehrkg.benchmark.benchmark import Benchmark, Split
+    from ehrkg.benchmark.checks import CheckReport, CheckRow, check
+    from ehrkg.benchmark.cohort import Cohort
+    from ehrkg.benchmark.distractors import STRATEGIES, Strategy
+    from ehrkg.benchmark.hiding import TrueShare, hidden_edges
+    from ehrkg.benchmark.items import FORMATS, Made, make_items, make_questions
+    from ehrkg.benchmark.pools import POOL
+    from ehrkg.benchmark.schema import ITEMS, TEMPLATES
+    from ehrkg.benchmark.templates import make_templates
+
+_HOMES = {
+    "Benchmark": "benchmark",
+    "CheckReport": "checks",
+    "CheckRow": "checks",
+    "Cohort": "cohort",
+    "FORMATS": "items",
+    "ITEMS": "schema",
+    "Made": "items",
+    "POOL": "pools",
+    "STRATEGIES": "distractors",
+    "Split": "benchmark",
+    "Strategy": "distractors",
+    "TEMPLATES": "schema",
+    "TrueShare": "hiding",
+    "check": "checks",
+    "hidden_edges": "hiding",
+    "make_items": "items",
+    "make_questions": "items",
+    "make_templates": "templates",
+}
+
+__all__ = [
+    "FORMATS",
+    "ITEMS",
+    "POOL",
+    "STRATEGIES",
+    "TEMPLATES",
+    "Benchmark",
+    "CheckReport",
+    "CheckRow",
+    "Cohort",
+    "Made",
+    "Split",
+    "Strategy",
+    "TrueShare",
+    "check",
+    "hidden_edges",
+    "make_items",
+    "make_questions",
+    "make_templates",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"ehrkg.benchmark.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'ehrkg.benchmark' has no attribute {name!r}")

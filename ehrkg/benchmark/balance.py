@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ehrkg.benchmark.distractors import Questions, Scores, Steps, draw, luck
+from ehrkg.benchmark.distractors import Steps, draw, luck
+from ehrkg.benchmark.exclusions import Questions, Scores
 
 ITERATIONS = 80
 """Rounds of price setting; after them the counts hardly move (tests hold the result, not this)."""

@@ -1,4 +1,4 @@
-"""The pools of possible distractors: who may stand beside an answer, with everything a draw looks at.
+"""The pools of possible distractors: who may stand beside an answer, and what a draw looks at.
 
 A pool is a table, made once a build and frozen: a question is a function of its template, its
 settings, the seed and the pool, and of nothing else.
@@ -12,10 +12,16 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ehrkg.benchmark.code_classes import is_answerable, rule_data, standing_kind
 from ehrkg.benchmark.cohort import Cohort, VisitFacts
+from ehrkg.benchmark.cohort_codes import NEAR
+from ehrkg.benchmark.names import display
 from ehrkg.benchmark.possible import Possible, as_observed, by_rule, settings
 from ehrkg.benchmark.support import Support
+from ehrkg.ehr.routes import APART
+from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.propose.tasks import choose_tasks
 
 POOL = pa.schema(
@@ -25,6 +31,7 @@ POOL = pa.schema(
         ("entity", pa.string()),  # the code; for drugs ingredient concepts and route
         ("code", pa.string()),  # for drugs the string written in most visits
         ("route", pa.string()),
+        ("name", pa.string()),  # as an option by itself shows it
         ("group", pa.string()),  # of routes, "" for what is no drug
         ("eligible", pa.bool_()),  # false: stands here as an answer only
         ("n_visits", pa.int32()),  # of the era
@@ -61,7 +68,7 @@ Key = tuple[str, str, str]
 
 
 def make_pool(
-    templates: pa.Table, cohort: Cohort, support: Support, confidence: Mapping[str, float]
+    templates: pa.Table, cohort: Cohort, support: Support, mapping: CodeMapping
 ) -> pa.Table:
     """Collect, for every task and ICD version, what could stand as a distractor.
 
@@ -69,12 +76,13 @@ def make_pool(
         templates: TEMPLATES; what they ask for is in the pool whether or not it may distract.
         cohort: the facts about codes and visits.
         support: the edges that give roles and degrees.
-        confidence: of a code's best near link, by code id.
+        mapping: its links give the confidence with which a code is linked.
 
     Returns:
         A table with the schema POOL; prices are null (``balance.fit`` sets them).
     """
     members = _members(templates, cohort)
+    confidence = _confidence(mapping.links)
     _count_answers(templates, cohort, members)
     codes = sorted({member.code for member in members.values()})
     sides = {
@@ -96,8 +104,12 @@ def make_pool(
                 "entity": entity,
                 "code": member.code,
                 "route": member.route,
+                "name": display(facts, member.route),
                 "group": route_group(member.route) if facts.kind == "drug" else "",
-                "eligible": _eligible(task, member, cohort, edges),
+                "eligible": bool(member.visits)
+                and bool(edges)
+                and (member.answers > 0 or member.route not in APART)
+                and may_distract(member.code, member.route, cohort),
                 "n_visits": len(member.visits),
                 "n_patients": len({visit.patient for visit in member.visits}),
                 "band": len(member.visits).bit_length(),
@@ -181,7 +193,10 @@ def _members(templates: pa.Table, cohort: Cohort) -> dict[Key, _Member]:
 
 def _count_answers(templates: pa.Table, cohort: Cohort, members: dict[Key, _Member]) -> None:
     for task, era, codes, route in zip(
-        *(templates[name].to_pylist() for name in ("task", "icd_version", "answer", "answer_route")),
+        *(
+            templates[name].to_pylist()
+            for name in ("task", "icd_version", "answer", "answer_route")
+        ),
         strict=True,
     ):
         entity = entity_of(task, codes[0], route, cohort)
@@ -189,8 +204,31 @@ def _count_answers(templates: pa.Table, cohort: Cohort, members: dict[Key, _Memb
         members.setdefault(key, _Member(codes[0], route, [])).answers += 1
 
 
-def _eligible(task: str, member: _Member, cohort: Cohort, edges: Sized) -> bool:
-    return bool(member.visits) and bool(edges) and bool(cohort.codes[member.code].concepts)
+def may_distract(code: str, route: str, cohort: Cohort) -> bool:
+    """Whether a code is of a sort that may stand as an option, and is linked at a near level.
+
+    Diagnoses: neither symptom, status, residual nor administrative codes. Drugs: neither standing
+    orders nor fluids, nutrients, vaccines and supplies, nor routes that are never asked for.
+    """
+    facts = cohort.codes[code]
+    if not facts.concepts:
+        return False
+    if facts.kind != "drug":
+        return is_answerable(facts)
+    return (
+        facts.drug_kind == "drug"
+        and route not in rule_data()["never_routes"]
+        and not standing_kind(facts, route)
+        and cohort.standing_share(cohort.drug_entity(code, route))
+        < rule_data()["thresholds"]["standing_share"]
+    )
+
+
+def _confidence(links: pa.Table) -> dict[str, float]:
+    """The confidence of each code's best near link."""
+    near = links.filter(pc.less_equal(links["levels"], NEAR))
+    best = near.group_by("code").aggregate([("confidence", "max")])
+    return dict(zip(best["code"].to_pylist(), best["confidence_max"].to_pylist(), strict=True))
 
 
 def _possible(member: _Member, cohort: Cohort) -> Possible:

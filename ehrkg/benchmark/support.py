@@ -49,7 +49,8 @@ class Support:
         """Whether an edge of one of the predicates, in either direction, joins row and column.
 
         Args:
-            rows, columns: code ids.
+            rows: code ids.
+            columns: code ids.
             predicates: names; unknown ones have no edges.
 
         Returns:
@@ -58,6 +59,29 @@ class Support:
         matrix = self._matrix(tuple(sorted(set(predicates))))
         left, right = self._reach(rows), self._reach(columns)
         grid: Grid = ((left @ matrix) @ right.T).toarray() > 0
+        return grid
+
+    def chained(
+        self, rows: Sequence[str], columns: Sequence[str], chains: Iterable[Sequence[str]]
+    ) -> Grid:
+        """Whether two edges in a row lead from the column to the row through one concept.
+
+        Args:
+            rows: code ids.
+            columns: code ids.
+            chains: pairs of predicates: [TREATS, CAUSES] finds a column that treats what causes the
+                row.
+
+        Returns:
+            A grid of len(rows) x len(columns).
+        """
+        grid = np.zeros((len(rows), len(columns)), dtype=bool)
+        if not len(rows) or not len(columns):
+            return grid
+        left, right = self._reach(rows), self._reach(columns)
+        for first, second in chains:
+            path = self._directed(first) @ self._directed(second)
+            grid |= ((left @ path.T) @ right.T).toarray() > 0
         return grid
 
     def edges_at(
@@ -98,18 +122,25 @@ class Support:
         return sparse.csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
 
     def _matrix(self, predicates: tuple[str, ...]) -> Any:
+        """Edges of any of the predicates, both ways."""
+        if predicates not in self._matrices:
+            directed = sum(
+                (self._directed(name) for name in predicates), start=self._directed("no predicate")
+            )
+            self._matrices[predicates] = directed + directed.T
+        return self._matrices[predicates]
+
+    def _directed(self, predicate: str) -> Any:
+        """Edges of one predicate, from subject to object."""
         from scipy import sparse
 
-        if predicates not in self._matrices:
-            pairs = {pair for name in predicates for pair in self._edges.get(name, ())}
-            ends = [(self._nodes[one], self._nodes[other]) for one, other in sorted(pairs)]
-            rows = [one for one, _ in ends] + [other for _, other in ends]
-            columns = [other for _, other in ends] + [one for one, _ in ends]
-            shape = (len(self._nodes), len(self._nodes))
-            self._matrices[predicates] = sparse.csr_matrix(
-                (np.ones(len(rows), np.int32), (rows, columns)), shape=shape
-            )
-        return self._matrices[predicates]
+        ends = [
+            (self._nodes[one], self._nodes[other])
+            for one, other in sorted(self._edges.get(predicate, ()))
+        ]
+        rows, columns = [one for one, _ in ends], [other for _, other in ends]
+        shape = (len(self._nodes), len(self._nodes))
+        return sparse.csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
 
 
 def _edges(knowledge: Knowledge, verified: Verified) -> dict[str, set[tuple[str, str]]]:

@@ -1,0 +1,249 @@
+"""Is a benchmark sound? Every rule and every adversary, measured on the finished tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from ehrkg.benchmark.adversaries import Encoder, Guesser
+from ehrkg.benchmark.adversary_options import Options, options_of
+from ehrkg.benchmark.benchmark import Benchmark
+from ehrkg.benchmark.check_rules import (
+    RULES,
+    Rows,
+    joined_rows,
+    recorded_in_patient,
+    residual_options,
+    unlevelled,
+)
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.hiding import TrueShare
+from ehrkg.benchmark.intervals import Estimate, Floats, clustered_mean, holm
+
+OK, FAILED, UNSURE = "ok", "failed", "too few to tell"
+WITHOUT = {
+    "seen in history": "no question has a history",
+    "not in history": "no question has a history",
+    "name style": "too few questions to learn from",
+    "options-only embedding": "too few questions to learn from",
+    "boosted trees": "too few questions to learn from",
+}
+"""Why an adversary has nothing to go by."""
+
+SHOWN = 20
+"""Ids of broken questions that a row keeps."""
+
+
+@cache
+def bounds() -> Mapping[str, Any]:
+    """The bounds of check.yaml, read once."""
+    data: Mapping[str, Any] = yaml.safe_load(
+        Path(__file__).with_name("check.yaml").read_text(encoding="utf-8")
+    )
+    return data
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One thing that was checked.
+
+    Attributes:
+        rule: its name.
+        task: of the questions it looked at, "" for all.
+        n: how many it looked at (templates for an adversary, questions for a rule).
+        value: what was measured: questions that break the rule, or accuracy over chance.
+        bound: what it may be at most.
+        status: "ok", "failed" or "too few to tell", which is not green.
+        text: in words.
+        items: some of the questions that break it.
+    """
+
+    rule: str
+    task: str
+    n: int
+    value: float
+    bound: float
+    status: str
+    text: str
+    items: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain values."""
+        return {
+            "rule": self.rule, "task": self.task, "n": self.n, "value": self.value,
+            "bound": self.bound, "status": self.status, "text": self.text,
+            "items": list(self.items),
+        }
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What ``check`` found.
+
+    Attributes:
+        rows: one a rule, and one an adversary and task.
+    """
+
+    rows: tuple[CheckRow, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Nothing failed. What is too few to tell has not failed; see ``green``."""
+        return all(row.status != FAILED for row in self.rows)
+
+    @property
+    def green(self) -> bool:
+        """Everything was shown to hold."""
+        return all(row.status == OK for row in self.rows)
+
+    def __iter__(self) -> Iterator[CheckRow]:
+        return iter(self.rows)
+
+    def as_text(self) -> str:
+        """A line a row, failures first, and a closing line."""
+        order = {FAILED: 0, UNSURE: 1, OK: 2}
+        lines = [
+            f"{row.status:<16}{row.rule:<26}{row.task:<11}{row.n:>9,}  {row.text}"
+            + (f" (such as {row.items[0]})" if row.items else "")
+            for row in sorted(self.rows, key=lambda row: order[row.status])
+        ]
+        counts = [sum(row.status == status for row in self.rows) for status in (OK, FAILED, UNSURE)]
+        return "\n".join(
+            [*lines, f"{counts[0]} ok, {counts[1]} failed, {counts[2]} too few to tell"]
+        )
+
+
+def check(
+    benchmark: Benchmark,
+    *,
+    cohort: Cohort | None = None,
+    encoder: Encoder | None = None,
+    true_distractors: Sequence[TrueShare] = (),
+) -> CheckReport:
+    """Measure every rule and every adversary.
+
+    An adversary fails when the lower 99 % bound of its accuracy, clustered by patient and
+    corrected by Holm for their number, lies above 1.15 times chance; it is ok when the upper 99 %
+    bound lies below that, and else the questions are too few to tell.
+
+    Args:
+        benchmark: what to check. Events and pool, where it has them, let more be checked.
+        cohort: lets relatives of what is recorded count, and residual names.
+        encoder: embeds options for the options-only adversary; hashed letters by default.
+        true_distractors: estimates of ``hidden_edges``, to be held to their bounds.
+
+    Returns:
+        The report; it changes nothing.
+    """
+    rows = joined_rows(benchmark.to_arrow(), benchmark.templates())
+    found = [*_rules(rows, benchmark, cohort), *_balance(rows)]
+    found += _adversaries(benchmark, encoder)
+    found += [_true_share(estimate) for estimate in true_distractors]
+    return CheckReport(tuple(found))
+
+
+def _rules(rows: Rows, benchmark: Benchmark, cohort: Cohort | None) -> Iterator[CheckRow]:
+    for name, rule in RULES.items():
+        yield _rule_row(name, (rule.__doc__ or "").splitlines()[0], len(rows), rule(rows))
+    events = benchmark.beside("events")
+    if events is None:
+        yield CheckRow("recorded_in_patient", "", 0, 0.0, 0.0, UNSURE, "no events to look at")
+    else:
+        text = "No distractor, nor a relative of it, is recorded in any visit of the patient." if (
+            cohort) else "No distractor is recorded in any visit of the patient (by its own code)."
+        broken = recorded_in_patient(rows, events, cohort)
+        yield _rule_row("recorded_in_patient", text, len(rows), broken)
+    if cohort is not None:
+        text = "No residual code as an option of diagnosis or prognosis."
+        yield _rule_row("residual_options", text, len(rows), residual_options(rows, cohort))
+
+
+def _rule_row(name: str, text: str, n: int, broken: list[str]) -> CheckRow:
+    return CheckRow(
+        name, "", n, float(len(broken)), 0.0, FAILED if broken else OK,
+        f"{text} {len(broken)} questions break it." if broken else text,
+        tuple(broken[:SHOWN]),
+    )
+
+
+def _balance(rows: Rows) -> Iterator[CheckRow]:
+    by_task: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["format"] == "mcq":
+            by_task.setdefault((row["task"], row["n_options"]), []).append(row)
+    for (task, k), mine in sorted(by_task.items()):
+        off, looked = unlevelled(mine, k)
+        text = f"each code is the answer in about 1/{k} of its {k}-option questions"
+        if off:
+            text += f"; {len(off)} of {looked} codes are not, such as {off[0]}"
+        yield CheckRow(
+            f"balance_{k}", task, looked, float(len(off)), 0.0, FAILED if off else OK, text
+        )
+
+
+def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow]:
+    pool = benchmark.beside("pool")
+    measured: list[tuple[str, str, str, Estimate | None, int]] = []
+    limits = bounds()["adversary"]
+    tasks = sorted(set(benchmark.filter(format="mcq").column("task").to_pylist()))
+    for task in tasks:
+        options = options_of(benchmark, task, pool)
+        templates = len(set(
+            benchmark.filter(task=task, format="mcq").column("template_id").to_pylist()))
+        guesser = Guesser(
+            options, encoder=encoder, least_training=limits["least_training"],
+            most_training=limits["most_training"],
+        )
+        measured += [
+            (name, task, text, _over_chance(options, right), templates)
+            for name, text, right in guesser.all()
+        ]
+    p_values = holm([
+        estimate.p_above(limits["times_chance"]) for *_, estimate, _ in measured if estimate
+    ])
+    corrected = iter(p_values)
+    return [
+        _adversary_row(name, task, text, estimate, n, next(corrected) if estimate else 1.0)
+        for name, task, text, estimate, n in measured
+    ]
+
+
+def _over_chance(options: Options, times: Floats | None) -> Estimate | None:
+    """Mean accuracy over chance, over the questions that could be guessed at."""
+    if times is None:
+        return None
+    there = np.isfinite(times)
+    return clustered_mean(times[there], options.cluster[there])
+
+
+def _adversary_row(
+    name: str, task: str, text: str, estimate: Estimate | None, n: int, p: float
+) -> CheckRow:
+    limits = bounds()["adversary"]
+    bound, alpha = limits["times_chance"], 1 - limits["confidence"]
+    if estimate is None:
+        reason = WITHOUT.get(name, "no pool to read it from")
+        status = OK if "history" in name else UNSURE
+        return CheckRow(name, task, n, 0.0, bound, status, f"{text}: {reason}")
+    low, high = estimate.interval(1 - 2 * alpha)
+    status = FAILED if p <= alpha else OK if high <= bound else UNSURE
+    measured = f"{estimate.value:.2f} x chance, 98 % interval {low:.2f} to {high:.2f}"
+    value = round(float(estimate.value), 4)
+    return CheckRow(name, task, n, value, bound, status, f"{text}: {measured}")
+
+
+def _true_share(found: TrueShare) -> CheckRow:
+    bound = bounds()["hidden_edges"]["bounds"].get(found.strategy, 1.0)
+    status = FAILED if found.low > bound else OK if found.high <= bound else UNSURE
+    return CheckRow(
+        f"true distractors, {found.strategy}", found.task, found.questions, found.share, bound,
+        status,
+        f"{found.found} of {found.distractors} made true by hidden edges: {found.share:.1%}, "
+        f"95 % interval {found.low:.1%} to {found.high:.1%}",
+    )

@@ -1,0 +1,160 @@
+"""How many distractors are true without the knowledge saying so: an estimate by hiding edges.
+
+The graph is open-world. Hide a random fifth of the edges, choose distractors as if they had never
+been stated, and count those that the hidden edges make true: so often would a graph that lacks a
+fifth be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.exclusions import maybe_true
+from ehrkg.benchmark.intervals import clustered_mean, wilson
+from ehrkg.benchmark.items import draw_all
+from ehrkg.benchmark.pools import make_pool, settings_of
+from ehrkg.benchmark.support import Support
+from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.hashing import hash64, unit
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.progress import Silent
+from ehrkg.mapping.schema import Mapping as CodeMapping
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.verify.schema import Verified
+
+
+@dataclass(frozen=True)
+class TrueShare:
+    """The estimated share of distractors that are true after all.
+
+    Attributes:
+        task, strategy: of the questions.
+        questions: how many could be made with edges hidden.
+        distractors: how many they had.
+        found: how many of those a hidden edge makes true.
+        share: found / distractors.
+        low, high: 95 % interval, clustered by patient; Wilson's over questions where nothing was
+            found.
+    """
+
+    task: str
+    strategy: str
+    questions: int
+    distractors: int
+    found: int
+    share: float
+    low: float
+    high: float
+
+
+def hidden_edges(
+    templates: pa.Table,
+    hospital: Hospital,
+    knowledge: Knowledge,
+    mapping: CodeMapping,
+    verified: Verified,
+    *,
+    share: float = 0.2,
+    n_options: int = 4,
+    strategies: Sequence[str] = ("frequency",),
+    seed: int = 7,
+) -> list[TrueShare]:
+    """Estimate the share of true distractors, by task and strategy.
+
+    Args:
+        templates: TEMPLATES; they stay as they are, whatever is hidden.
+        hospital: what they were made from, as are the next three.
+        knowledge: a share of its edges is hidden.
+        mapping: links of codes.
+        verified: relations that rest on hidden edges alone are hidden with them.
+        share: how much to hide.
+        n_options: of the questions to draw.
+        strategies: how to draw them.
+        seed: of the draw and of what is hidden.
+
+    Returns:
+        One estimate a task and strategy, in that order.
+    """
+    cohort = Cohort(hospital, knowledge, mapping)
+    whole = Support(cohort, knowledge, verified)
+    known, trusted = hide(knowledge, verified, share=share, seed=seed)
+    partial = Support(cohort, known, trusted)
+    drawn, _ = draw_all(
+        templates, make_pool(templates, cohort, partial, mapping), cohort, partial,
+        sizes=[n_options], strategies=strategies, seed=seed, ledger=Ledger(), progress=Silent(),
+    )
+    hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for part in drawn:
+        rows = [part.questions.templates[at] for at in np.flatnonzero(part.kept)]
+        if not rows:
+            continue
+        codes = [row["code"] for row in part.questions.pool.rows]
+        reasons = maybe_true(rows[0]["task"], rows, codes, cohort, whole)
+        true = np.logical_or.reduce([grid for _, grid in reasons])
+        found = np.take_along_axis(true, part.chosen[part.kept], axis=1).sum(axis=1)
+        key = (rows[0]["task"], part.strategy.name)
+        hits.setdefault(key, []).extend(
+            (hash64(row["cluster"]) >> 1, int(n)) for row, n in zip(rows, found, strict=True)
+        )
+    return [_estimate(*key, hits[key], n_options - 1) for key in sorted(hits)]
+
+
+def hide(
+    knowledge: Knowledge, verified: Verified, *, share: float, seed: int
+) -> tuple[Knowledge, Verified]:
+    """Knowledge and relations without a share of the facts, chosen by hash.
+
+    A fact (subject, predicate, object) goes with all its parallel edges. A relation goes when each
+    path that backs it holds a hidden edge; one without path evidence stays.
+    """
+    clinical = {
+        name
+        for task in ("diagnosis", "treatment", "prognosis")
+        for row in (settings_of(task),)
+        for name in (*row["true_by"], *row["visit_by"])
+    }
+    edges = knowledge.edges
+    hidden = [
+        predicate in clinical and unit(seed, "hide", subject, predicate, target) < share
+        for subject, predicate, target in zip(
+            *(edges[name].to_pylist() for name in ("subject", "predicate", "object")), strict=True
+        )
+    ]
+    gone = set(edges.filter(pa.array(hidden, pa.bool_()))["id"].to_pylist())
+    kept = edges.filter(pa.array([not row for row in hidden], pa.bool_()))
+    paths = verified.evidence.filter(
+        pc.and_(
+            pc.equal(verified.evidence["kind"], "path"),
+            pc.equal(verified.evidence["polarity"], "supports"),
+        )
+    )
+    backed: dict[str, bool] = {}
+    for relation, used in zip(
+        paths["relation"].to_pylist(), paths["edges"].to_pylist(), strict=True
+    ):
+        backed[relation] = backed.get(relation, False) or gone.isdisjoint(used)
+    fallen = pa.array(sorted(name for name, stands in backed.items() if not stands), pa.string())
+    relations = verified.relations.filter(
+        pc.invert(pc.is_in(verified.relations["id"], value_set=fallen))
+    )
+    return replace(knowledge, edges=kept), replace(verified, relations=relations)
+
+
+def _estimate(
+    task: str, strategy: str, hits: list[tuple[int, int]], wrong: int
+) -> TrueShare:
+    clusters = np.array([cluster for cluster, _ in hits], dtype=np.int64)
+    shares = np.array([n / wrong for _, n in hits], dtype=float)
+    found = sum(n for _, n in hits)
+    estimate = clustered_mean(shares, clusters)
+    low, high = estimate.interval() if found else wilson(0, len(hits))
+    return TrueShare(
+        task, strategy, len(hits), len(hits) * wrong, found,
+        round(estimate.value, 4), round(max(0.0, low), 4), round(min(1.0, high), 4),
+    )
