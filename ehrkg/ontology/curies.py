@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import yaml
 
-_DOT_AFTER = {"ICD10CM": 3, "ICD9CM": 3, "ICD9PROC": 2}
+from ehrkg.ehr import codes
 
 
 @cache
@@ -18,20 +18,12 @@ def prefixes() -> dict[str, str]:
 
 
 def dotted(system: str, code: str) -> str:
-    """A code of a code system in upper case, with its dot where the system has one.
+    """A code of a code system in its canonical form (``ehrkg.ehr.codes.normalise``).
 
     >>> dotted("ICD10CM", "i5023"), dotted("ICD9CM", "E8497"), dotted("ICD9PROC", "3961")
     ('I50.23', 'E849.7', '39.61')
-    >>> dotted("ICD9CM", "428"), dotted("ICD10PCS", "02100Z9")
-    ('428', '02100Z9')
     """
-    plain = code.strip().upper().replace(".", "")
-    at = _DOT_AFTER.get(system)
-    if at is None:
-        return plain
-    if system == "ICD9CM" and plain.startswith("E"):
-        at = 4
-    return f"{plain[:at]}.{plain[at:]}" if len(plain) > at else plain
+    return codes.normalise(system, code)
 
 
 def normalise(curie: str) -> str:
@@ -46,6 +38,6 @@ def normalise(curie: str) -> str:
     if not colon:
         return curie.strip()
     known = prefixes().get(prefix.upper(), prefix)
-    if known in _DOT_AFTER or known == "ICD10PCS":
+    if known in codes.CODE_SYSTEMS:
         return f"{known}:{dotted(known, local)}"
     return f"{known}:{local.strip()}"

@@ -13,7 +13,7 @@ ICD9_CATEGORY = 2
 PCS_CATEGORY = 3
 """Section, body system and operation: what is above them is no procedure."""
 _DANGLING = frozenset(
-    ["of", "with", "from", "to", "using", "by", "for", "in", "and", "the", "into", "on", "via", "as"]
+    ["of", "with", "from", "to", "using", "by", "for", "in", "and", "the", "into", "on", "via"]
 )
 
 

@@ -1,0 +1,101 @@
+"""Links that a mapping file or a cross-reference states, for a code or for what is above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ehrkg.mapping.index import Index, Reference
+from ehrkg.mapping.links import Link
+from ehrkg.mapping.names import is_unspecified, read_yaml, same_names
+
+STEP = {"skos:exactMatch": 0, "skos:narrowMatch": 1, "skos:closeMatch": 1}
+"""Levels a predicate adds: the code is the concept, one kind of it, or something close to it.
+A broadMatch says that the code is the wider one: no link arises from it."""
+
+
+def depths(code: str, index: Index) -> list[tuple[str, int]]:
+    """The code and what stands above it, each with its levels up.
+
+    A leaf that only says that nothing more is said ("I50.9 Heart failure, unspecified") is the
+    same concept as its parent, so that step is not counted.
+    """
+    places = index.chain(code)
+    found = [(code, 0)]
+    depth = 0
+    for below, place in pairwise(places):
+        depth += 0 if _says_the_same(below, place, index) else 1
+        found.append((place, depth))
+    return found
+
+
+def _says_the_same(below: str, place: str, index: Index) -> bool:
+    name, wider = index.names.get(below, ""), index.names.get(place, "")
+    if not (is_unspecified(name) and wider):
+        return False
+    return bool(set(same_names(name)) & set(same_names(wider)))
+
+
+def find(code: str, index: Index) -> list[Link]:
+    """All links of a code by mappings and cross-references, at every level of its tree."""
+    return [link for place, depth in depths(code, index) for link in _at(code, place, depth, index)]
+
+
+def _at(code: str, place: str, depth: int, index: Index) -> Iterator[Link]:
+    stated = [row for row in index.references.get(place, ()) if index.linkable(row.concept)]
+    close = _widest([row for row in stated if row.predicate == "skos:closeMatch"], index)
+    crowded = len({row.concept for row in close}) > read_yaml("rules.yaml")["crowd"]
+    fading = read_yaml("rules.yaml")["confidence"]["level"]
+    for row in stated:
+        if row.predicate not in STEP or (row.predicate == "skos:closeMatch" and row not in close):
+            continue
+        is_close = row.predicate == "skos:closeMatch"
+        levels = depth + STEP[row.predicate] + (1 if is_close and crowded else 0)
+        yield Link(
+            code=code,
+            levels=levels,
+            concept=row.concept,
+            method="tree" if place != code else "xref" if is_close else "sssom",
+            predicate=_predicate(levels, is_close=is_close and place == code),
+            confidence=row.confidence * fading**levels,
+            source=row.source,
+            explanation=_explain(code, place, row, depth, index),
+        )
+
+
+def _predicate(levels: int, *, is_close: bool) -> str:
+    if is_close:
+        return "skos:closeMatch"
+    return "skos:exactMatch" if levels == 0 else "skos:broadMatch"
+
+
+def _widest(rows: list[Reference], index: Index) -> list[Reference]:
+    """Of concepts that refer to one code, those that are no kind of another of them."""
+    concepts = {row.concept for row in rows}
+    return [row for row in rows if not _superclasses(row.concept, index) & concepts]
+
+
+def _superclasses(concept: str, index: Index) -> set[str]:
+    found: set[str] = set()
+    front = [concept]
+    while front:
+        for above in index.above.get(front.pop(), ()):
+            if above not in found and above != concept:
+                found.add(above)
+                front.append(above)
+    return found
+
+
+def _explain(code: str, place: str, row: Reference, depth: int, index: Index) -> str:
+    name = index.names.get(row.concept) or row.concept
+    relation = {
+        "skos:exactMatch": "is the same as",
+        "skos:narrowMatch": "is wider than",
+        "skos:closeMatch": "is cross-referenced to",
+    }[row.predicate]
+    text = f"{name} {relation} {place} ({row.source})"
+    if place == code:
+        return text
+    if depth == 0:
+        return f"{text}, of which {code} is the unspecified form"
+    return f"{text}, {depth} level{'s' if depth > 1 else ''} above {code}"

@@ -1,0 +1,1 @@
+"""Drug strings: what kind of thing is ordered, and which ingredients it holds."""

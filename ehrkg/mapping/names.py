@@ -1,0 +1,120 @@
+"""Names made comparable: spelling, plural, order of words, and what billing adds to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+Key = frozenset[str]
+"""A name as the set of its words, in one spelling."""
+
+_BRITISH = (("ae", "e"), ("oe", "e"), ("our", "or"), ("isation", "ization"), ("ysis", "ysis"))
+
+
+@cache
+def read_yaml(name: str) -> Any:
+    """A rule file of this package."""
+    return yaml.safe_load(files("ehrkg.mapping").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def _patterns(group: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for pattern in read_yaml("labels.yaml")[group])
+
+
+@cache
+def _alike() -> tuple[tuple[re.Pattern[str], str], ...]:
+    pairs = read_yaml("labels.yaml")["alike"].items()
+    ordered = sorted(pairs, key=lambda pair: (-len(pair[0].split()), pair[0]))
+    return tuple((re.compile(rf"\b{re.escape(words)}\b"), other) for words, other in ordered)
+
+
+@cache
+def _stop() -> frozenset[str]:
+    return frozenset(read_yaml("labels.yaml")["stop"])
+
+
+def key(text: str) -> Key:
+    """The words of a name as a set: lower case, American spelling, singular, stop words gone.
+
+    >>> key("Diseases of the oesophagus") == key("esophagus disease")
+    True
+    >>> key("Malignant neoplasm of breast") == key("breast cancer")
+    True
+    """
+    plain = re.sub(r"[^a-z0-9+.%]+", " ", text.lower().replace("'s", " ")).strip()
+    plain = " ".join(_spelling(word.strip(".")) for word in plain.split())
+    for words, other in _alike():
+        plain = words.sub(other, plain)
+    return frozenset(word for word in plain.split() if word not in _stop())
+
+
+@cache
+def _spelling(word: str) -> str:
+    for british, american in _BRITISH:
+        word = word.replace(british, american)
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+@cache
+def same_names(text: str) -> tuple[Key, ...]:
+    """The keys under which a code's name says exactly what it says.
+
+    Brackets hold words that may be there or not ("Essential (primary) hypertension").
+
+    >>> key("heart failure") in same_names("Heart failure, unspecified")
+    True
+    """
+    return _distinct(
+        [key(_without(variant, "same_without")) for variant in _bracketed(text.lower())]
+    )
+
+
+@cache
+def wider_names(text: str) -> tuple[Key, ...]:
+    """The keys of what a code is a kind of, once its billing qualifiers are dropped.
+
+    >>> key("asthma") in wider_names("Unspecified asthma, uncomplicated")
+    True
+    """
+    found = []
+    for variant in _bracketed(text.lower()):
+        bare = _without(_without(variant, "kind_of_what_remains"), "same_without")
+        found.append(key(_without(bare, "kind_of_what_remains")))
+    same = set(same_names(text))
+    return tuple(words for words in _distinct(found) if words not in same)
+
+
+def is_unspecified(text: str) -> bool:
+    """Whether a code's name says that nothing more is said.
+
+    >>> is_unspecified("Heart failure, unspecified"), is_unspecified("Cardiomegaly")
+    (True, False)
+    """
+    return bool(re.search(r"\b(un|not otherwise )specified\b|\bnos\b", text.lower()))
+
+
+def _bracketed(text: str) -> tuple[str, ...]:
+    if "(" not in text and "[" not in text:
+        return (text,)
+    without = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", text)
+    return (without, re.sub(r"[()\[\]]", " ", text))
+
+
+def _without(text: str, group: str) -> str:
+    for pattern in _patterns(group):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def _distinct(found: Sequence[Key]) -> tuple[Key, ...]:
+    return tuple(dict.fromkeys(words for words in found if words))
