@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.benchmark.builders import World
 
 from ehrkg.benchmark.cohort_codes import CodeFacts
 from ehrkg.benchmark.names import (
@@ -18,9 +17,10 @@ from ehrkg.benchmark.names import (
     short_name,
 )
 from ehrkg.foundation.errors import UsageError
+from tests.benchmark.builders import World
 
 
-def facts(*named: tuple[str, str], concept: str = "") -> list[tuple[CodeFacts, str]]:
+def facts(*named: tuple[str, str]) -> list[tuple[CodeFacts, str]]:
     """Facts of diagnosis codes by code and name."""
     world = World()
     for code, name in named:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.benchmark.builders import World
 
 from ehrkg.benchmark.stems import choose_phrasing, n_phrasings, phrasings, render_stem
 from ehrkg.foundation.errors import UsageError
 from ehrkg.propose.tasks import tasks
+from tests.benchmark.builders import World
 
 NAMES = {
     "ICD10CM:I50.9": "Heart failure, unspecified",
@@ -49,14 +49,14 @@ SIX = ["ICD10CM:I50.9", "DRUGNAME:furosemide", "ICD10CM:N18.3", "ICD9PROC:39.95"
 
 
 @pytest.mark.parametrize("task", list(tasks()))
-@pytest.mark.parametrize("format", ["mcq", "oeq"])
+@pytest.mark.parametrize("form", ["mcq", "oeq"])
 @pytest.mark.parametrize("context", [ONE, SIX, ["ICD9PROC:39.95", "DRUGNAME:furosemide"]])
 def test_every_phrasing_reads_for_one_event_and_for_six(
-    world: World, task: str, format: str, context: list[str]
+    world: World, task: str, form: str, context: list[str]
 ) -> None:
     assert n_phrasings(task) >= 3
     for phrasing in range(n_phrasings(task)):
-        stem = render_stem(template(task, context), world.cohort, format=format,
+        stem = render_stem(template(task, context), world.cohort, format=form,
                            phrasing=phrasing)
         assert "63-year-old woman" in stem
         assert stem[0].isupper()
@@ -90,9 +90,9 @@ def test_a_reason_is_named_only_where_it_is_the_sole_one(world: World) -> None:
     sole = template("treatment", ["ICD10CM:I50.9", "ICD10CM:M10.9"], sole_indication=True)
     shared = template("treatment", ["ICD10CM:I50.9", "ICD10CM:M10.9"])
     for phrasing in range(n_phrasings("treatment")):
-        for format in ("mcq", "oeq"):
-            named = render_stem(sole, world.cohort, format=format, phrasing=phrasing)
-            given = render_stem(shared, world.cohort, format=format, phrasing=phrasing)
+        for form in ("mcq", "oeq"):
+            named = render_stem(sole, world.cohort, format=form, phrasing=phrasing)
+            given = render_stem(shared, world.cohort, format=form, phrasing=phrasing)
             assert "indicated for heart failure" in named
             assert "indicated" not in given
             assert "iven these conditions" in given

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
-from tests.benchmark.builders import World
 
 from ehrkg.benchmark.schema import TEMPLATES
 from ehrkg.benchmark.templates import make_templates
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
+from tests.benchmark.builders import World
 
 GOUT, ANEMIA, ASTHMA = "ICD10CM:M10.9", "ICD10CM:D64.9", "ICD10CM:J45.909"
 HEART, STROKE, KIDNEY = "ICD10CM:I48.91", "ICD10CM:I63.9", "ICD10CM:N17.9"
@@ -290,7 +290,7 @@ def test_the_gap_lies_between_a_day_and_a_year(gap: int, rule: str) -> None:
     assert templates(world, "prognosis")[1] == {rule: 1}
 
 
-def the_same_code(world: World) -> str:
+def the_same_code(_: World) -> str:
     return STROKE
 
 
