@@ -1,0 +1,195 @@
+"""Synthetic tables on disk, and the file that says what was planted in them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from ehrkg.ehr.codes import code_id, normalise
+from ehrkg.ehr.routes import route_class
+from ehrkg.ehr.synth.process import SYSTEMS, Process, Rule, process
+from ehrkg.ehr.synth.simulate import Draws, simulate
+from ehrkg.ehr.synth.tables import COLUMNS, Writer
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.progress import Progress, Silent
+
+PLANTED = pa.schema(
+    [
+        ("kind", pa.string()),  # planted: textbook medicine; noise: the process's whim
+        ("head", pa.string()),  # a Code id
+        ("route", pa.string()),  # route class of the head where it is a drug, else ""
+        ("predicate", pa.string()),
+        ("tail", pa.string()),  # a Code id
+        ("rule", pa.string()),  # the rule that planted it, in words
+    ]
+)
+"""planted.tsv: one row a pair of codes and era. Sorted by kind, head, route, predicate, tail."""
+
+CHUNK = 4096
+"""Patients at a time: what is held in memory."""
+
+FORMATS = ("mimic4",)
+
+_COMPRESSION = 4
+
+
+def write(
+    out: Path,
+    *,
+    patients: int = 2000,
+    format: str = "mimic4",  # noqa: A002
+    seed: int = 7,
+    progress: Progress | None = None,
+) -> None:
+    """Write synthetic tables of MIMIC-IV's shape, and planted.tsv beside them.
+
+    The same seed gives the same bytes; patient k is the same however many there are.
+
+    Args:
+        out: the folder, made if need be: ``hosp/*.csv.gz`` (seven tables) and ``planted.tsv``.
+        patients: how many.
+        format: only "mimic4" so far.
+        seed: names the run.
+        progress: told of patients.
+
+    Raises:
+        UsageError: the format is unknown, there are no patients, or the folder can't be written.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"no synthetic tables in format {format!r}", todo="use mimic4")
+    if patients < 1:
+        raise UsageError(f"{patients} patients are none", todo="ask for 1 or more")
+    progress = progress or Silent()
+    progress.start("drawing patients", patients)
+    what, writer = process(), Writer(process(), Draws(seed))
+    try:
+        (out / "hosp").mkdir(parents=True, exist_ok=True)
+        with _Tables(out / "hosp") as tables:
+            for first in range(0, patients, CHUNK):
+                numbers = np.arange(first, min(first + CHUNK, patients), dtype=np.int64)
+                for name, rows in writer.rows(simulate(what, numbers, seed)):
+                    tables.add(name, rows)
+                progress.advance(len(numbers))
+            for name, rows in writer.dictionaries():
+                tables.add(name, rows)
+        _write_planted(out / "planted.tsv", what)
+    except OSError as error:
+        raise UsageError(
+            f"can't write to {out}: {error.strerror or error}",
+            todo="choose a folder that can be written, on a disk with room",
+        ) from error
+
+
+def read_planted(path: str | Path) -> pa.Table:
+    """What was planted: rows of PLANTED.
+
+    Args:
+        path: planted.tsv, or the folder that it lies in.
+
+    Raises:
+        InputError: it is not there, or its columns are others.
+    """
+    file = Path(path) / "planted.tsv" if Path(path).is_dir() else Path(path)
+    if not file.is_file():
+        raise InputError(
+            "there is no such file", file=file, todo="write synthetic tables with ehrkg synth"
+        )
+    with file.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.reader(handle, delimiter="\t"))
+    if not rows or rows[0] != PLANTED.names:
+        raise InputError(
+            "the columns are others", file=file, line=1,
+            found=", ".join(rows[0]) if rows else "nothing",
+            expected=", ".join(PLANTED.names), todo="write it again with ehrkg synth",
+        )  # fmt: skip
+    columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [[] for _ in PLANTED]
+    return pa.table([pa.array(column, pa.string()) for column in columns], schema=PLANTED)
+
+
+class _Tables:
+    """The seven gzip files, written side by side and renamed into place when all are whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.stack = ExitStack()
+        self.handles: dict[str, BinaryIO] = {}
+
+    def __enter__(self) -> _Tables:
+        for name, columns in COLUMNS.items():
+            raw = self.stack.enter_context(self._part(name).open("wb"))
+            # no name and no time in the header: the same rows give the same bytes
+            handle = gzip.GzipFile("", "wb", _COMPRESSION, raw, mtime=0)
+            self.stack.enter_context(handle)
+            handle.write(columns.encode() + b"\n")
+            self.handles[name] = handle  # type: ignore[assignment]
+        return self
+
+    def add(self, name: str, rows: pa.Array) -> None:
+        """Append lines to a table."""
+        for part in rows.chunks if isinstance(rows, pa.ChunkedArray) else [rows]:
+            self.handles[name].write(_bytes(part))
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self.stack.close()
+        for name in COLUMNS:
+            if kind is None:
+                self._part(name).replace(self.folder / f"{name}.csv.gz")
+            else:
+                self._part(name).unlink(missing_ok=True)
+
+    def _part(self, name: str) -> Path:
+        return self.folder / f".{name}.csv.gz.part"
+
+
+def _bytes(rows: pa.Array) -> bytes:
+    """A string array's texts one after another: its data buffer, as it lies."""
+    if not len(rows):
+        return b""
+    _, offsets, data = rows.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(rows) + 1, rows.offset * 4)
+    return bytes(memoryview(data)[ends[0] : ends[-1]])
+
+
+def _write_planted(path: Path, what: Process) -> None:
+    rows = sorted(set(planted_rows(what)))
+    text = "".join("\t".join(row) + "\n" for row in [tuple(PLANTED.names), *rows])
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.replace(path)
+
+
+def planted_rows(what: Process) -> Iterator[tuple[str, ...]]:
+    """Every pair of codes that a rule plants, in both eras."""
+    for era, (diagnosis, procedure) in SYSTEMS.items():
+        for rule in what.relations:
+            heads = [(code, "") for code in _codes(what, rule.head, era, diagnosis)]
+            yield from _pairs(what, rule, heads, era, diagnosis)
+        for rule in what.treatments:
+            strings = [
+                (code_id("DRUGNAME", normalise("DRUGNAME", order.text)), route_class(order.route))
+                for order in what.drugs[rule.head]
+            ]
+            yield from _pairs(what, rule, strings, era, diagnosis)
+        for rule in what.performed:
+            if rule.predicate:
+                code = str(what.procedures[rule.head][f"icd{era}"])
+                yield from _pairs(what, rule, [(code_id(procedure, code), "")], era, diagnosis)
+
+
+def _codes(what: Process, condition: str, era: str, system: str) -> list[str]:
+    return [code_id(system, code) for code in what.conditions[condition][f"icd{era}"]]
+
+
+def _pairs(
+    what: Process, rule: Rule, heads: list[tuple[str, str]], era: str, system: str
+) -> Iterator[tuple[str, ...]]:
+    for head, route in heads:
+        for tail in _codes(what, rule.tail, era, system):
+            yield rule.kind, head, route, rule.predicate, tail, rule.name
