@@ -20,6 +20,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, Protocol
 
 import yaml
@@ -129,13 +130,16 @@ def _refuse_words(statement: str) -> None:
 def operators(plan: str) -> set[str]:
     """The operators' names in the drawing of a plan: the first row of every box.
 
-    >>> operators("┌──────┐ ┌─────┐\\n│ SCAN │ │ SET │\\n│ x: y │ └─────┘\\n└──────┘")
-    ... # doctest: +SKIP
-    {'SCAN', 'SET'}
+    >>> sorted(operators('''
+    ... ┌──────┐ ┌─────┐
+    ... │ SCAN │ │ SET │
+    ... │ x: y │ └─────┘
+    ... └──────┘'''))
+    ['SCAN', 'SET']
     """
     names: set[str] = set()
     lines = plan.splitlines()
-    for border, row in zip(lines, lines[1:], strict=False):
+    for border, row in pairwise(lines):
         if border.lstrip().startswith("┌"):
             names.update(part.strip() for part in row.split("│"))
     return {name for name in names if name and not name.startswith(("┌", "Logical"))}

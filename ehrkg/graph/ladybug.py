@@ -41,7 +41,7 @@ _TYPES: Mapping[pa.DataType, str] = {
 
 
 def ddl() -> list[str]:
-    """The statements that make the schema's tables, and the macros that fill the dialect's gaps."""
+    """The statements that make the schema's tables."""
     statements = []
     for node in NODES.values():
         columns = ", ".join(f"{f.name} {_TYPES[f.type]}" for f in node.properties)
@@ -52,7 +52,7 @@ def ddl() -> list[str]:
         joins = ", ".join(f"FROM {a} TO {b}" for a, b in edge.joins)
         columns = "".join(f", {f.name} {_TYPES[f.type]}" for f in edge.properties)
         statements.append(f"CREATE REL TABLE {edge.type}({joins}{columns})")
-    return [*statements, *guard.macros()]
+    return statements
 
 
 class LadybugStore:
@@ -91,7 +91,7 @@ class LadybugStore:
     def _prepare_schema(self) -> None:
         found = set(self._read("CALL show_tables() RETURN name").column(0).to_pylist())
         if not found and not self.read_only:
-            for statement in ddl():
+            for statement in (*ddl(), *guard.macros()):
                 self._run(statement)
         elif "Build" not in found:
             raise InputError(
@@ -409,17 +409,30 @@ class LadybugStore:
         """See ``GraphStore.drop_build``."""
         self._check_writable()
         with self._busy:
-            for label in NODES:
-                keys = self._read(
-                    f"MATCH (n:{label}) WHERE n.build = $build RETURN n.key", {"build": build}
-                ).column(0).to_pylist()
-                for at in range(0, len(keys), _BATCH):
-                    self._run(
-                        f"UNWIND $keys AS k MATCH (n:{label} {{key: k}}) DETACH DELETE n",
-                        {"keys": keys[at:at + _BATCH]},
-                    )
+            builds = set(self._read("MATCH (b:Build) RETURN b.id").column(0).to_pylist())
+            if builds == {build}:
+                self._empty()
+            elif build in builds:
+                self._delete_build(build)
             if build == self.build:
                 self._register()
+
+    def _empty(self) -> None:
+        """Make all tables anew: deleting node by node takes minutes where this takes a moment."""
+        for name in (*EDGES, *NODES):
+            self._run(f"DROP TABLE {name}")
+        for statement in ddl():
+            self._run(statement)
+
+    def _delete_build(self, build: str) -> None:
+        for edge in EDGES.values():
+            for start in sorted({start for start, _ in edge.joins}):
+                self._run(
+                    f"MATCH (a:{start})-[r:{edge.type}]->() WHERE a.build = $build DELETE r",
+                    {"build": build},
+                )
+        for label in NODES:
+            self._run(f"MATCH (n:{label}) WHERE n.build = $build DELETE n", {"build": build})
 
 
 TEXT = pa.string()

@@ -38,7 +38,7 @@ def conform(table: pa.Table, schema: pa.Schema, what: str, *, also: Sequence[str
     missing = [name for name in also if name not in table.column_names]
     if missing:
         raise UsageError(f"the table for {what} lacks the column {missing[0]!r}")
-    types = {name: pa.string() for name in also} | dict(zip(schema.names, schema.types, strict=True))
+    types = {name: pa.string() for name in also} | {field.name: field.type for field in schema}
     names = [*also, *(name for name in schema.names if name in table.column_names)]
     columns = []
     for name in names:
@@ -67,13 +67,13 @@ def complete(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def canonical(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """A column as text: equal values, equal texts; different values, different texts.
+    r"""A column as text: equal values, equal texts; different values, different texts.
 
     The forms are those of ``foundation.storage.content_hash``, except that every item of a list is
     closed by a comma, so that no list reads like another.
 
     >>> canonical(pa.array([["a", "b"], [""], [], None])).to_pylist()
-    ['[a,b,]', '[,]', '[]', '\\\\N']
+    ['[a,b,]', '[,]', '[]', '\\N']
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -145,12 +145,12 @@ def _firsts(texts: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def content_hash(table: pa.Table) -> str:
-    """A table's fingerprint: ``foundation.storage.content_hash``, computed by whole columns.
+    r"""A table's fingerprint: ``foundation.storage.content_hash``, computed by whole columns.
 
     The two agree wherever there are no lists (see ``canonical``).
 
     >>> from ehrkg.foundation import storage
-    >>> table = pa.table({"x": [2.5, None, 1.0], "z": ["t\\t", "", "é"]})
+    >>> table = pa.table({"x": [2.5, None, 1.0], "z": ["t\t", "", "é"]})
     >>> content_hash(table) == storage.content_hash(table)
     True
     """

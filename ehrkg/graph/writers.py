@@ -291,7 +291,7 @@ def _unique(table: pa.Table) -> pa.Table:
     return table.group_by(table.column_names).aggregate([])
 
 
-def _with(table: pa.Table, name: str, value: bool) -> pa.Table:  # noqa: FBT001
+def _with(table: pa.Table, name: str, value: bool) -> pa.Table:
     return table.append_column(name, pa.array([value] * table.num_rows, pa.bool_()))
 
 
