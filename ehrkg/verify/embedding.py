@@ -26,7 +26,7 @@ BATCH = 64
 THREADS = 2
 """Threads a batch is computed with, whatever the machine has."""
 
-SHARDS = 64
+SHARDS = 16
 """A text's shard is a hash of it. Shards are embedded and kept apart, so a text that changes costs
 its own shard only, and a vector never depends on what else was ever embedded before."""
 

@@ -97,7 +97,7 @@ def search(
     return set(walk(0, (head,), (), 0))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(worlds())
 def test_the_same_paths_as_a_plain_search(knowledge: Knowledge) -> None:
     arrays = KnowledgeArrays(knowledge)
@@ -120,7 +120,7 @@ def test_the_same_paths_as_a_plain_search(knowledge: Knowledge) -> None:
             assert mine.get(place, set()) == search(knowledge, path, head, tail), (path.name, head)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(worlds())
 def test_the_edges_of_a_path_join_its_ends(knowledge: Knowledge) -> None:
     """Every witness can be walked: edge by edge, from the head to the tail."""
@@ -139,7 +139,7 @@ def test_the_edges_of_a_path_join_its_ends(knowledge: Knowledge) -> None:
             assert {left, right} == {edges[edge]["subject"], edges[edge]["object"]}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(worlds())
 def test_support_is_the_noisy_or_of_a_plain_search(knowledge: Knowledge) -> None:
     policy = Policy(definition_bonus=0.0)
@@ -190,7 +190,7 @@ def shuffled(table: pa.Table, seed: int) -> pa.Table:
     return table.take(pa.array(order))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(worlds(), st.integers(0, 1000))
 def test_the_order_of_rows_decides_nothing(knowledge: Knowledge, seed: int) -> None:
     claims = tiny.candidates(
