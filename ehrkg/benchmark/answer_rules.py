@@ -30,6 +30,7 @@ Z_95 = 1.959964
 """The standard normal deviate of a two-sided 95 % interval."""
 
 SUPPORTED = "supported"
+"""The only verdict under which a relation makes templates; others count as ``not_supported``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +161,6 @@ ClaimRule = Callable[[Claim, Ground], bool]
 OccurrenceRule = Callable[[Occurrence, Ground], bool]
 
 
-def _not_supported(claim: Claim, _: Ground) -> bool:
-    """The relation's verdict is not ``supported``."""
-    return bool(claim.relation["verdict"] != SUPPORTED)
-
-
 def _answer_not_near(claim: Claim, ground: Ground) -> bool:
     """The answer is linked to no concept at an exact or near level."""
     return not ground.cohort.codes[claim.answer].concepts
@@ -275,7 +271,6 @@ def earlier(visit: VisitFacts, cohort: Cohort) -> Sequence[VisitFacts]:
 
 
 _FIRST: tuple[tuple[str, ClaimRule], ...] = (
-    ("not_supported", _not_supported),
     ("answer_not_near", _answer_not_near),
     ("coding_rule", _by_coding_rule),
 )

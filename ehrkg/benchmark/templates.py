@@ -12,8 +12,10 @@ from math import ceil
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehrkg.benchmark.answer_rules import (
+    SUPPORTED,
     Claim,
     Ground,
     Occurrence,
@@ -23,6 +25,7 @@ from ehrkg.benchmark.answer_rules import (
 from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.cohort import Cohort, Order
 from ehrkg.benchmark.context import Context, choose_context, related_events
+from ehrkg.benchmark.occurrences import OccurrenceCounts
 from ehrkg.benchmark.schema import TEMPLATES
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.hashing import hash64, short_id
@@ -76,12 +79,16 @@ def make_templates(
     progress = progress if progress is not None else Silent()
     cohort = cohort if cohort is not None else Cohort(hospital, knowledge, mapping)
     ground = Ground(cohort, knowledge, verified, frozenset(allow))
-    relations = verified.relations.to_pylist()
+    holds = pc.equal(verified.relations["verdict"], SUPPORTED)
+    supported = verified.relations.filter(holds).to_pylist()
+    refused = verified.relations.filter(pc.invert(holds))
+    counts = OccurrenceCounts(cohort)
     rows: list[dict[str, Any]] = []
     for task in choose_tasks(tasks):
         made = _Making(task, ground, seed)
-        progress.start(f"templates: {task.title}", len(relations))
-        for relation in relations:
+        made.refuse(counts.total(refused, task))
+        progress.start(f"templates: {task.title}", len(supported))
+        for relation in supported:
             for spec in task.relations:
                 made.add(relation, spec)
             progress.advance()
@@ -106,6 +113,11 @@ class _Making:
         self._kept: list[Occurrence] = []
         self.rows_in = 0
         self.dropped: Counter[str] = Counter()
+
+    def refuse(self, occurrences: int) -> None:
+        """Count the occurrences of relations whose verdict is not ``supported``."""
+        self.rows_in += occurrences
+        self.dropped["not_supported"] += occurrences
 
     def add(self, relation: dict[str, Any], spec: TaskRelation) -> None:
         """Judge all occurrences of a relation, if it is one that the spec names."""
