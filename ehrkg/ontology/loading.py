@@ -14,7 +14,7 @@ from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.merging import FIELDS, merge
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sql import run
-from ehrkg.ontology.tables import SCHEMAS, ordered
+from ehrkg.ontology.tables import SCHEMAS, knowledge, ordered
 
 STAGE = "know"
 
@@ -58,6 +58,8 @@ def shipped(ledger: Ledger | None = None) -> Knowledge:
 
 def settle(parts: Sequence[Parts], ledger: Ledger | None) -> Knowledge:
     """Fold what readers gave, take out edges without ends, and balance the ledger."""
+    if not parts:
+        return knowledge()
     raw = {
         field: sum(getattr(part.knowledge, field).num_rows for part in parts) for field in FIELDS
     }
@@ -125,7 +127,7 @@ def _account(
         ledger.quarantine[f"{STAGE}-edges"] = (
             absent if held is None else pa.concat_tables([held, absent])
         )
-    _record_nodes(rows_in, dropped, merged, ledger)
+    _record_nodes(rows_in, dropped, merged, _conflicts(parts), ledger)
     gone = raw["edges"] - merged.edges.num_rows
     reasons = {**dropped["edges"], "duplicate": gone, "absent_node": absent.num_rows}
     ledger.record(
@@ -147,8 +149,23 @@ def _account(
     )
 
 
+def _conflicts(parts: Sequence[Parts]) -> int:
+    """How many further names came with ids that already had one."""
+    rows = pa.concat_tables([part.knowledge.concepts for part in parts])
+    counted = run(
+        "SELECT count(*) AS names, count(DISTINCT id) AS ids FROM "
+        "(SELECT DISTINCT id, name FROM rows WHERE name <> '')",
+        rows=rows,
+    )
+    return int(counted["names"][0].as_py() - counted["ids"][0].as_py())
+
+
 def _record_nodes(
-    rows_in: dict[str, int], dropped: dict[str, dict[str, int]], merged: Knowledge, ledger: Ledger
+    rows_in: dict[str, int],
+    dropped: dict[str, dict[str, int]],
+    merged: Knowledge,
+    conflicts: int,
+    ledger: Ledger,
 ) -> None:
     """Duplicate ids are folded; those whose names differ are counted apart."""
     labels = merged.concepts.num_rows
@@ -156,10 +173,15 @@ def _record_nodes(
     if labels > kept:  # names given only by the label columns of mapping files
         rows_in["nodes"] += labels - kept
         kept = labels
+    conflicts = min(conflicts, kept - labels)
     ledger.record(
         STAGE,
         "nodes",
         rows_in=rows_in["nodes"],
         rows_out=labels,
-        dropped={**dropped["nodes"], "duplicate_id": kept - labels},
+        dropped={
+            **dropped["nodes"],
+            "duplicate_id": kept - labels - conflicts,
+            "name_conflict": conflicts,
+        },
     )

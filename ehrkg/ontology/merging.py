@@ -41,7 +41,7 @@ def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
     concepts, losers = _fold_concepts(joined["concepts"])
     merged = Knowledge(
         concepts=concepts,
-        synonyms=_distinct("synonyms", pa.concat_tables([joined["synonyms"], losers])),
+        synonyms=_fold_synonyms(pa.concat_tables([joined["synonyms"], losers]), concepts),
         edges=_distinct("edges", joined["edges"]),
         mappings=_distinct("mappings", joined["mappings"]),
         attributes=_fold_attributes(joined["attributes"]),
@@ -62,6 +62,18 @@ def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
 
 def _distinct(field: str, rows: pa.Table) -> pa.Table:
     return ordered(field, run("SELECT DISTINCT * FROM rows", rows=rows).cast(SCHEMAS[field]))
+
+
+def _fold_synonyms(rows: pa.Table, concepts: pa.Table) -> pa.Table:
+    """One row a concept, text, scope and source, without those that repeat the concept's name."""
+    kept = run(
+        """
+        SELECT DISTINCT s.* FROM rows s LEFT JOIN concepts c ON s.concept = c.id
+        WHERE c.id IS NULL OR s.scope <> 'exact' OR s.text <> c.name""",
+        rows=rows,
+        concepts=concepts,
+    )
+    return ordered("synonyms", kept.cast(SCHEMAS["synonyms"]))
 
 
 def ranks(rows: pa.Table) -> pa.Table:
