@@ -37,7 +37,7 @@ CHUNK = 4096
 
 FORMATS = ("mimic4",)
 
-_COMPRESSION = 4
+_COMPRESSION = 2
 
 
 def write(

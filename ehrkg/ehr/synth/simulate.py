@@ -192,7 +192,7 @@ class _History:
             if ordinal and rule.next:
                 head, tail = self.place[rule.head], self.place[rule.tail]
                 spared[:, tail] *= np.where(before[:, head], 1 - rule.next, 1.0)
-        allowed = self.prevalence[self.patients["sex"][who]].any(axis=1)
+        allowed: Flags = np.max(self.prevalence, axis=1)[self.patients["sex"][who]] > 0
         luck = self.draw("onset", visit[:, None], self.keys[None, :])
         active: Flags = np.logical_and(luck < 1 - spared, allowed)
         active |= self.carried[who]
