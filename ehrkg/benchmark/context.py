@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ehrkg.benchmark.answer_rules import Ground, Occurrence, earlier
-from ehrkg.benchmark.code_classes import code_class
+from ehrkg.benchmark.code_classes import code_class, standing_kind
 from ehrkg.benchmark.giveaways import Answer, context_rules
 from ehrkg.foundation.hashing import hash64
 
@@ -55,7 +55,13 @@ def _pool(occurrence: Occurrence, ground: Ground) -> list[Event]:
     """Everything of the visit that may stand beside this answer."""
     visit, answer = occurrence.visit, occurrence.claim.as_answer()
     events = [Event(code, "") for code in (*visit.diagnoses, *visit.procedures)]
-    events += [Event(order.code, order.route) for order in visit.orders if order.lasting]
+    clutter = context_rules()["clutter"]
+    events += [
+        Event(order.code, order.route)
+        for order in visit.orders
+        if order.lasting
+        and standing_kind(ground.cohort.codes[order.code], order.route) not in clutter
+    ]
     return [
         event
         for event in events

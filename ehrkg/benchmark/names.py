@@ -46,6 +46,7 @@ class NameRules:
     proper: frozenset[str]
     small_words: frozenset[str]
     acronyms: frozenset[str]
+    drug_noise: Rewrites
     routes: Mapping[str, Mapping[str, str]]
 
 
@@ -66,6 +67,7 @@ def rules() -> NameRules:
         proper=frozenset(raw["proper"]),
         small_words=frozenset(raw["small_words"]),
         acronyms=frozenset(raw["acronyms"]),
+        drug_noise=_rewrites(raw["drug_noise"]),
         routes=MappingProxyType(raw["routes"]),
     )
 
@@ -200,9 +202,15 @@ def in_sentence(name: str) -> str:
 
 def drug_name(facts: CodeFacts) -> str:
     """Ingredients in lower case: "ipratropium and salbutamol"; the string itself without any."""
-    parts = [cleaned(part).lower() for part in facts.ingredients] or [cleaned(facts.name).lower()]
+    parts = [cleaned(part).lower() for part in facts.ingredients]
+    parts = parts or [_bare_drug(cleaned(facts.name).lower())]
     text = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
     return _fitted(text)
+
+
+def _bare_drug(text: str) -> str:
+    """A drug string without doses, forms and salts; itself if nothing would be left."""
+    return " ".join(_apply(rules().drug_noise, text).split()).strip(" ,-/") or text
 
 
 def drug_option(facts: CodeFacts, route: str) -> str:
@@ -224,6 +232,11 @@ def drug_phrase(facts: CodeFacts, route: str) -> str:
 def _own_name(facts: CodeFacts) -> str:
     """The concept's name where it means the same as the code, else the code system's."""
     return facts.exact_name or facts.name or facts.id.split(":", 1)[1]
+
+
+def is_renamed(facts: CodeFacts) -> bool:
+    """Whether a person has written down what the code is called, or a concept means the same."""
+    return bool(facts.exact_name) or cleaned(facts.name).casefold() in rules().instead
 
 
 def display(facts: CodeFacts, route: str = "") -> str:

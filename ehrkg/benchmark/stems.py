@@ -104,6 +104,7 @@ def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any]:
         "Person": who[:1].upper() + who[1:],
         "anchor": phrase(cohort.codes[anchor]),
         "sole": bool(template["sole_indication"]),
+        "these": "this condition" if said["n_conditions"] == 1 else "these conditions",
         "gap": days(template["gap_days"]),
     }
 

@@ -55,6 +55,11 @@ def facts(*named: tuple[str, str]) -> list[tuple[CodeFacts, str]]:
          "Acute embolism and thrombosis of femoral vein"),
         ("Left ventricular failure, unspecified", "Left ventricular failure"),
         ("Pneumonia,<br/>\n organism&nbsp;unspecified", "Pneumonia"),
+        ("Malignant neoplasm of unspecified part of bronchus or lung",
+         "Malignant neoplasm of bronchus or lung"),
+        ("Ulcer of other part of foot", "Ulcer of foot"),
+        ("Other specified bacterial infections in conditions classified elsewhere and of "
+         "unspecified site, other gram-negative organisms", "Gram-negative infection"),
         ("CHF", "Congestive heart failure"),
     ],
 )
