@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ class LinkState:
     tail_levels: Ints
     near: Bools
 
-    @property
+    @functools.cached_property
     def linked(self) -> Bools:
         """Both ends have a link, however broad."""
         return (self.head_levels >= 0) & (self.tail_levels >= 0)

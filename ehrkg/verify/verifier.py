@@ -143,12 +143,15 @@ def _in_order(candidates: pa.Table, schema: pa.Schema) -> pa.Table:
 
 def _stated_by(backing: Backing, labels: npt.NDArray[np.object_], size: int) -> list[list[str]]:
     """By claim: the distinct labels of its supporting paths; where some carry, of those only."""
-    carried: list[set[str]] = [set() for _ in range(size)]
-    other: list[set[str]] = [set() for _ in range(size)]
+    carried: dict[int, set[str]] = {}
+    other: dict[int, set[str]] = {}
     for row in np.flatnonzero(backing.polarity == SUPPORTS).tolist():
         some = carried if backing.carries[row] else other
-        some[backing.claim[row]].update(labels[row].split("|"))
-    return [sorted(mine or rest) for mine, rest in zip(carried, other, strict=True)]
+        some.setdefault(int(backing.claim[row]), set()).update(labels[row].split("|"))
+    stated: list[list[str]] = [[]] * size
+    for claim, names in (other | carried).items():
+        stated[claim] = sorted(names)
+    return stated
 
 
 def _carriers(
