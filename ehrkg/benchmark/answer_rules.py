@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import Any
 
+import pyarrow.compute as pc
+
 from ehrkg.benchmark.code_classes import (
     is_answerable,
     is_care,
@@ -335,10 +337,9 @@ def _supported(
     """Pairs of codes that a supported relation joins; diagnoses that a drug entity treats."""
     pairs: set[tuple[str, str]] = set()
     treated: dict[str, set[str]] = {}
-    columns = verified.relations.select(["head", "route", "predicate", "tail", "verdict"])
+    holds = pc.equal(verified.relations["verdict"], SUPPORTED)
+    columns = verified.relations.filter(holds).select(["head", "route", "predicate", "tail"])
     for row in columns.to_pylist():
-        if row["verdict"] != SUPPORTED:
-            continue
         pairs |= {(row["head"], row["tail"]), (row["tail"], row["head"])}
         if row["predicate"] in ("TREATS", "PREVENTS") and row["head"] in cohort.codes:
             entity = cohort.entity(row["head"], row["route"])

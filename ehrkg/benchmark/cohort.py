@@ -19,6 +19,7 @@ from ehrkg.benchmark.cohort_codes import (
     Hierarchy,
     code_facts,
     hierarchy_of,
+    lines_of,
     related_codes,
 )
 from ehrkg.ehr.schema import Hospital
@@ -104,7 +105,8 @@ class Cohort:
         self.codes: dict[str, CodeFacts] = code_facts(
             hospital, knowledge, mapping, self.hierarchy
         )
-        self._related = related_codes(self.codes)
+        self._lines = lines_of(self.codes)
+        self._related = related_codes(self.codes, self._lines)
         self.visits: dict[str, VisitFacts] = _visits(hospital, self.codes)
         self.patients: dict[str, PatientFacts] = _patients(hospital, self.visits)
         self._indications = _objects(knowledge, INDICATING)
@@ -124,10 +126,13 @@ class Cohort:
         """Whether one of two codes is in the other's ``related``."""
         return other in self.related(one)
 
+    def line(self, code: str) -> frozenset[str]:
+        """Codes that are the same, above or below, and the code itself; no CCSR siblings."""
+        return self._lines.get(code, frozenset({code}))
+
     def same_line(self, one: str, other: str) -> bool:
-        """Whether two codes are the same, or one is an ancestor of the other (no CCSR)."""
-        first, second = self.codes[one], self.codes[other]
-        return not first.near.isdisjoint(second.up) or not second.near.isdisjoint(first.up)
+        """Whether one of two codes is in the other's ``line``."""
+        return other in self.line(one)
 
     def is_above(self, one: str, other: str) -> bool:
         """Whether the first of two codes is a proper ancestor of the second."""

@@ -231,25 +231,33 @@ def _strings(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
 
 
-def related_codes(facts: Mapping[str, CodeFacts]) -> dict[str, frozenset[str]]:
-    """For each code the codes that are the same, above, below, or in one of its CCSR groups.
+def lines_of(facts: Mapping[str, CodeFacts]) -> dict[str, frozenset[str]]:
+    """For each code the codes that are the same, above or below it, in either ICD version.
 
-    Symmetric, across ICD versions, and reflexive. Drugs are related when they share an ingredient.
+    Symmetric and reflexive. Drugs are on a line when they share an ingredient.
     """
     near = _inverted(facts, lambda code: code.near)
     up = _inverted(facts, lambda code: code.up)
-    ccsr = _inverted(facts, lambda code: code.ccsr)
-    related = {}
+    lines = {}
     for code in facts.values():
         found = {code.id}
         for node in code.near:
             found |= up[node]
         for node in code.up:
             found |= near.get(node, set())
-        for group in code.ccsr:
-            found |= ccsr[group]
-        related[code.id] = frozenset(found)
-    return related
+        lines[code.id] = frozenset(found)
+    return lines
+
+
+def related_codes(
+    facts: Mapping[str, CodeFacts], lines: Mapping[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
+    """For each code its line, and the codes in one of its CCSR groups."""
+    ccsr = _inverted(facts, lambda code: code.ccsr)
+    return {
+        code.id: lines[code.id].union(*(ccsr[group] for group in code.ccsr))
+        for code in facts.values()
+    }
 
 
 def _inverted(

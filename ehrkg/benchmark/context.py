@@ -75,15 +75,20 @@ def _merged(
 ) -> list[Event]:
     """One event a problem: an ancestor gives way to its descendant, all relatives to the anchor."""
     cohort = ground.cohort
+    anchored = cohort.line(anchor.code)
+    rest = {event.code: event for event in pool if event.code not in anchored}
+
+    def above(event: Event) -> int:
+        """How many events of the pool stand below this one."""
+        line = cohort.line(event.code)
+        return sum(cohort.is_above(event.code, code) for code in rest if code in line)
+
     kept: list[Event] = []
-    rest = [event for event in pool if not cohort.same_line(event.code, anchor.code)]
-    lower_first = sorted(
-        _by_hash(rest, key, "merge"),
-        key=lambda event: sum(cohort.is_above(event.code, other.code) for other in rest),
-    )
-    for event in lower_first:
-        if not any(cohort.same_line(event.code, other.code) for other in kept):
+    taken: set[str] = set()
+    for event in sorted(_by_hash(rest.values(), key, "merge"), key=above):
+        if event.code not in taken:
             kept.append(event)
+            taken |= cohort.line(event.code)
     return kept
 
 

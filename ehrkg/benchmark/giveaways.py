@@ -99,12 +99,8 @@ class Giveaways:
         return context.kind == facts.kind == "drug" and not context.atc4.isdisjoint(facts.atc4)
 
     def _family(self, context: CodeFacts, facts: CodeFacts, answer: Answer) -> bool:
-        return any(
-            answer.task in row["tasks"]
-            and _holds(row["context"], context)
-            and ("answer" not in row or _holds(row["answer"], facts))
-            for row in families()
-        )
+        rows = families_of(context, answer.task)
+        return bool(rows) and not rows.isdisjoint(families_named(facts))
 
     def _names(self, context: CodeFacts, facts: CodeFacts, _: Answer) -> bool:
         """One name holds more than the allowed share of the answer's words."""
@@ -154,6 +150,26 @@ def is_unreadable(facts: CodeFacts) -> bool:
     name = display(facts)
     return any(
         re.search(pattern, name, re.IGNORECASE) for pattern in context_rules()["unreadable"]
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def families_of(context: CodeFacts, task: str) -> frozenset[int]:
+    """Rows of revealing.yaml, by position, that keep a context code out of stems of a task."""
+    return frozenset(
+        at
+        for at, row in enumerate(families())
+        if task in row["tasks"] and _holds(row["context"], context)
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def families_named(answer: CodeFacts) -> frozenset[int]:
+    """Rows of revealing.yaml, by position, whose codes would name this answer."""
+    return frozenset(
+        at
+        for at, row in enumerate(families())
+        if "answer" not in row or _holds(row["answer"], answer)
     )
 
 
