@@ -84,7 +84,8 @@ def stage(con: Backend, raw: RawTable, unit: Unit, name: str) -> Staged:
         for field in unit.columns.values()
         if field.type == kind
     ]
-    return Staged(name, raw, _keep(con, text.select("row", reason=_first(reasons), **values), name))
+    rows = text.select("row", reason=_first(reasons), **values)
+    return Staged(name, raw, _keep(con, rows, name, instead_of=text))
 
 
 def reject(
@@ -101,8 +102,9 @@ def reject(
     import ibis
 
     reason = ibis.ifelse(rows.reason != "", rows.reason, _first(reasons))
-    kept = _keep(con, rows.mutate(reason=reason), f"{staged.unit}_checked")
-    return Staged(staged.unit, staged.raw, kept)
+    kept = rows.mutate(reason=reason)
+    name = f"{staged.unit}_checked"
+    return Staged(staged.unit, staged.raw, _keep(con, kept, name, instead_of=staged.rows))
 
 
 def reject_repeats(con: Backend, staged: Staged, keys: Sequence[str], reason: str) -> Staged:
@@ -124,7 +126,8 @@ def reject_repeats(con: Backend, staged: Staged, keys: Sequence[str], reason: st
     )
     again = (rows.reason == "") & (place > 0)
     kept = rows.mutate(reason=ibis.ifelse(again, reason, rows.reason))
-    return Staged(staged.unit, staged.raw, _keep(con, kept, f"{staged.unit}_{reason}"))
+    name = f"{staged.unit}_{reason}"
+    return Staged(staged.unit, staged.raw, _keep(con, kept, name, instead_of=rows))
 
 
 def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
@@ -168,8 +171,11 @@ def keep(con: Backend, rows: Table, name: str) -> Table:
     return con.table(name)
 
 
-def _keep(con: Backend, rows: Table, name: str) -> Table:
-    return keep(con, rows, f"staged_{name}")
+def _keep(con: Backend, rows: Table, name: str, *, instead_of: Table) -> Table:
+    """``keep``, and let go of the table that it was made from: one copy is held, not four."""
+    kept = keep(con, rows, f"staged_{name}")
+    con.raw_sql(f'DROP TABLE "{instead_of.get_name()}"')
+    return kept
 
 
 def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
