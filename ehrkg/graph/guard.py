@@ -119,7 +119,7 @@ def _refuse_words(statement: str) -> None:
             raise UsageError(
                 f"{_ONLY}: LOAD reads files", todo="read the file in Python and pass its values"
             )
-        if before == "CALL" and word.upper() not in allowed:
+        if before == "CALL" and kind != "sign" and word.upper() not in allowed:
             raise UsageError(
                 f"{_ONLY}: CALL {text} is not among the calls that only describe the graph",
                 todo=f"call one of {', '.join(sorted(allowed)).lower()}",

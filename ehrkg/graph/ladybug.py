@@ -23,6 +23,10 @@ NODE_PIECE = 2_000_000
 EDGE_PIECE = 7_000_000
 """Edges a COPY: one of 20 million fills the buffer pool, many small ones slow down."""
 
+SMALL = 2_000
+"""Rows that are created one by one instead: every COPY ends in a checkpoint, a tenth of a second
+that twenty small tables would each pay."""
+
 _BATCH = 10_000
 """Rows a statement that changes or deletes by key."""
 
@@ -34,7 +38,7 @@ _TYPES: Mapping[pa.DataType, str] = {
     pa.int32(): "INT32",
     pa.int64(): "INT64",
     pa.float64(): "DOUBLE",
-    pa.bool_(): "BOOLEAN",
+    pa.bool_(): "BOOL",
     pa.timestamp("s"): "TIMESTAMP",
     pa.list_(pa.string()): "STRING[]",
 }
@@ -91,8 +95,10 @@ class LadybugStore:
     def _prepare_schema(self) -> None:
         found = set(self._read("CALL show_tables() RETURN name").column(0).to_pylist())
         if not found and not self.read_only:
+            self._run("BEGIN TRANSACTION")  # all tables or none, should we be killed here
             for statement in (*ddl(), *guard.macros()):
                 self._run(statement)
+            self._run("COMMIT")
         elif "Build" not in found:
             raise InputError(
                 "this graph was not made by ehrkg", file=self.path,
@@ -216,6 +222,8 @@ class LadybugStore:
         if "id" not in given.column_names:
             raise UsageError(f"the table for {label} lacks the column 'id'")
         given = rows.fold(given, ["id"], label)
+        if not given.num_rows:
+            return 0
         with self._busy:
             there = pc.is_in(given.column("id"), value_set=self._ids(label))
             new = given.filter(pc.invert(there))
@@ -228,10 +236,12 @@ class LadybugStore:
             pa.array([0] * table.num_rows, pa.int32())
         )
         columns = [self._keys(table.column("id")), build, *table.columns]
-        self._copy(
-            node.label, pa.table(columns, names=["key", "build", *table.column_names]),
-            NODE_PIECE, "",
-        )
+        whole = pa.table(columns, names=["key", "build", *table.column_names])
+        if whole.num_rows > SMALL:
+            self._copy(node.label, whole, NODE_PIECE, "")
+        elif whole.num_rows:
+            held, values = _held(whole)
+            self._run(f"UNWIND $rows AS x CREATE (:{node.label} {{{values}}})", {"rows": held})
 
     def _copy(self, name: str, table: pa.Table, piece: int, options: str) -> None:
         for start in range(0, table.num_rows, piece):
@@ -299,6 +309,8 @@ class LadybugStore:
         )
         key = [*ends, *edge.key]
         given = rows.fold(given, key, edge_type)
+        if not given.num_rows:
+            return 0
         with self._busy:
             self._check_ends(edge, given)
             there = self.read_edges(edge_type)
@@ -312,7 +324,7 @@ class LadybugStore:
                 self._delete_exact(edge, start, end, part)
             for start, end, part in _by_join(edge, given.filter(pc.invert(same))):
                 self._copy_edges(edge, start, end, part)
-        return int(given.num_rows - pc.sum(old).as_py()) if given.num_rows else 0
+        return int(given.num_rows - pc.sum(old).as_py())
 
     def _check_ends(self, edge: EdgeType, given: pa.Table) -> None:
         for start, end, part in _by_join(edge, given):
@@ -330,8 +342,16 @@ class LadybugStore:
         names = edge.properties.names
         columns = [self._keys(part.column("from")), self._keys(part.column("to"))]
         table = pa.table(columns + [part.column(n) for n in names], names=["from", "to", *names])
-        options = f" (from='{start}', to='{end}')" if len(edge.joins) > 1 else ""
-        self._copy(edge.type, table, EDGE_PIECE, options)
+        if table.num_rows > SMALL:
+            options = f" (from='{start}', to='{end}')" if len(edge.joins) > 1 else ""
+            self._copy(edge.type, table, EDGE_PIECE, options)
+        else:
+            held, values = _held(table, "from", "to")
+            self._run(
+                f"UNWIND $rows AS x MATCH (a:{start} {{key: x.from}}), (b:{end} {{key: x.to}}) "
+                f"CREATE (a)-[:{edge.type} {{{values}}}]->(b)",
+                {"rows": held},
+            )
 
     def _delete_exact(self, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
         where = " AND ".join(f"r.{name} = x.{name}" for name in edge.key)
@@ -419,10 +439,10 @@ class LadybugStore:
 
     def _empty(self) -> None:
         """Make all tables anew: deleting node by node takes minutes where this takes a moment."""
-        for name in (*EDGES, *NODES):
-            self._run(f"DROP TABLE {name}")
-        for statement in ddl():
+        self._run("BEGIN TRANSACTION")
+        for statement in (*(f"DROP TABLE {name}" for name in (*EDGES, *NODES)), *ddl()):
             self._run(statement)
+        self._run("COMMIT")
 
     def _delete_build(self, build: str) -> None:
         for edge in EDGES.values():
@@ -436,6 +456,20 @@ class LadybugStore:
 
 
 TEXT = pa.string()
+
+
+def _held(table: pa.Table, *aside: str) -> tuple[list[dict[str, Any]], str]:
+    """Rows to bind, and the property list that takes them over; columns of nulls are left out.
+
+    A bound value has the type of what it holds (a small number is a byte, an empty list a list of
+    nothing), so each is cast to its property's type.
+    """
+    names = [f.name for f in table.schema if table.column(f.name).null_count < table.num_rows]
+    values = ", ".join(
+        f"{name}: CAST(x.{name} AS {_TYPES[table.schema.field(name).type]})"
+        for name in names if name not in aside
+    )
+    return table.select(names).to_pylist(), values
 
 
 def _edge_schema(edge: EdgeType) -> pa.Schema:

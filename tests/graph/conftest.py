@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,15 +19,46 @@ def world() -> World:
 
 
 @pytest.fixture(scope="session")
-def full(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
+def full_file(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed graph that holds the whole world; not to be opened, only copied."""
+    path = tmp_path_factory.mktemp("full") / "graph.lbug"
+    with open_store(path) as opened:
+        fill(opened, world)
+    return path
+
+
+@pytest.fixture(scope="session")
+def full(full_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
     """A graph that holds the whole world; not to be changed."""
-    with open_store(tmp_path_factory.mktemp("full") / "graph.lbug") as store:
-        fill(store, world)
-        yield store
+    path = tmp_path_factory.mktemp("opened") / "graph.lbug"
+    shutil.copy(full_file, path)
+    with open_store(path) as opened:
+        yield opened
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[GraphStore]:
+def closed(full_file: Path, tmp_path: Path) -> Path:
+    """A closed graph of one's own that holds the whole world."""
+    return Path(shutil.copy(full_file, tmp_path / "g.lbug"))
+
+
+@pytest.fixture
+def filled(closed: Path) -> Iterator[GraphStore]:
+    """A graph of one's own that holds the whole world."""
+    with open_store(closed) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed graph that holds nothing; only to be copied."""
+    path = tmp_path_factory.mktemp("empty") / "graph.lbug"
+    open_store(path).close()
+    return path
+
+
+@pytest.fixture
+def store(empty_file: Path, tmp_path: Path) -> Iterator[GraphStore]:
     """An empty graph."""
-    with open_store(tmp_path / "graph.lbug") as opened:
+    with open_store(Path(shutil.copy(empty_file, tmp_path / "g.lbug"))) as opened:
         yield opened

@@ -53,13 +53,11 @@ def test_links_relations_evidence_and_templates_come_back(full: GraphStore, worl
     same(readers.read_templates(full), world.templates)
 
 
-def test_writing_twice_changes_nothing(tmp_path: Path, world: World) -> None:
-    with open_store(tmp_path / "g.lbug") as store:
-        fill(store, world)
-        counts, fingerprint = store.counts(), store.content_hash()
-        fill(store, world)
-        assert store.counts() == counts
-        assert store.content_hash() == fingerprint
+def test_writing_twice_changes_nothing(filled: GraphStore, world: World) -> None:
+    counts, fingerprint = filled.counts(), filled.content_hash()
+    fill(filled, world)
+    assert filled.counts() == counts
+    assert filled.content_hash() == fingerprint
 
 
 def test_the_order_of_writing_does_not_matter(
@@ -98,10 +96,9 @@ def test_empty_tables_are_fine(store: GraphStore, world: World) -> None:
 
 
 def test_a_new_verdict_replaces_the_old_one_and_its_evidence(
-    tmp_path: Path, world: World
+    filled: GraphStore, world: World
 ) -> None:
-    with open_store(tmp_path / "g.lbug") as store:
-        fill(store, world)
+    with filled as store:
         verdict = pc.if_else(pc.equal(world.relations.column("id"), "r1"), "ambiguous",
                              world.relations.column("verdict"))
         relations = world.relations.set_column(
@@ -117,10 +114,9 @@ def test_a_new_verdict_replaces_the_old_one_and_its_evidence(
 
 
 def test_a_template_with_another_context_replaces_the_old_one(
-    tmp_path: Path, world: World
+    filled: GraphStore, world: World
 ) -> None:
-    with open_store(tmp_path / "g.lbug") as store:
-        fill(store, world)
+    with filled as store:
         record = world.templates.to_pylist()[0] | {
             "context": ["ICD10CM:I50.23"], "context_routes": [""], "anchor_position": 0,
         }
