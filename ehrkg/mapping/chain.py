@@ -22,8 +22,8 @@ def map_codes(codes: pa.Table, knowledge: Knowledge, *, ledger: Ledger | None = 
     """Link the codes of a hospital to the concepts of the knowledge.
 
     Diagnosis and procedure codes go by mappings and cross-references, of the code and of what
-    stands above it in its tree; where these give nothing near, by GEM to the other ICD version;
-    and by name. Drug strings go by their ingredients. The links at the lowest level are kept, all
+    stands above it in its tree, and by name; where these give nothing near, by GEM to the other ICD
+    version. Drug strings go by their ingredients. The links at the lowest level are kept, all
     of them. Nothing is linked to a chapter, a block, a group of codes, or "disease".
 
     Args:
@@ -72,11 +72,17 @@ def map_codes(codes: pa.Table, knowledge: Knowledge, *, ledger: Ledger | None = 
 def _code_links(
     code: str, name: str, looked_up: index.Index, names: dict[Key, tuple[index.Label, ...]]
 ) -> list[Link]:
-    found = crossref.find(code, looked_up)
+    """The code's own mappings and names; where these give nothing near, its equivalents' too."""
+
+    def reach(place: str) -> list[Link]:
+        found = crossref.find(place, looked_up)
+        if not any(link.levels == 0 for link in found):
+            found += labels.find(place, name if place == code else "", looked_up, names)
+        return found
+
+    found = reach(code)
     if not any(link.levels <= NEAR for link in found):
-        found += gem.find(code, looked_up)
-    if not any(link.levels == 0 for link in found):
-        found += labels.find(code, name, looked_up, names)
+        found += gem.find(code, looked_up, reach)
     return found
 
 

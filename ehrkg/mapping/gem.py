@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from ehrkg.mapping import crossref
+from collections.abc import Callable
+
 from ehrkg.mapping.index import Index, Reference
 from ehrkg.mapping.links import Link, best
 from ehrkg.mapping.names import read_yaml
 
+Reach = Callable[[str], list[Link]]
+"""Gives all links of a code of the other version, by its own mappings and names."""
 
-def find(code: str, index: Index) -> list[Link]:
+
+def find(code: str, index: Index, reach: Reach) -> list[Link]:
     """The links of a code's GEM equivalents.
 
     A concept that all equivalents share is one level farther than in the worst of them, or as far
@@ -22,11 +26,11 @@ def find(code: str, index: Index) -> list[Link]:
     found = [
         _carried(code, row, link, 1, weights["gem_combination"])
         for row in parts
-        for link in best(crossref.find(row.concept, index))
+        for link in best(reach(row.concept))
     ]
     if not whole:
         return found
-    reached = [(row, _by_concept(row.concept, index)) for row in whole]
+    reached = [(row, _by_concept(reach(row.concept))) for row in whole]
     shared = set.intersection(*(set(links) for _, links in reached))
     exact = len(whole) == 1 and whole[0].predicate == "skos:exactMatch"
     weight = 1.0 if exact else weights["gem_approximate"]
@@ -37,15 +41,15 @@ def find(code: str, index: Index) -> list[Link]:
         for row in whole:
             found += [
                 _carried(code, row, link, 2, weight)
-                for link in best(crossref.find(row.concept, index))
+                for link in best(reach(row.concept))
             ]
     return found
 
 
-def _by_concept(code: str, index: Index) -> dict[str, Link]:
+def _by_concept(links: list[Link]) -> dict[str, Link]:
     """For each concept a code reaches, the nearest link."""
     found: dict[str, Link] = {}
-    for link in sorted(crossref.find(code, index)):
+    for link in sorted(links):
         found.setdefault(link.concept, link)
     return found
 

@@ -140,7 +140,7 @@ def test_the_order_of_rows_decides_nothing() -> None:
     whole = map_codes(table, known)
     assert map_codes(table.take(pa.array(shuffled)), known) == whole
     rows = list(range(known.mappings.num_rows))
-    random.Random(1).shuffle(rows)  # noqa: S311 (a test's shuffle)
+    random.Random(1).shuffle(rows)
     other = knowledge(
         concepts=known.concepts.take(pa.array(range(known.concepts.num_rows - 1, -1, -1))),
         synonyms=known.synonyms, edges=known.edges,
