@@ -58,11 +58,18 @@ class Guesser:
         self._least = least_training
         self._most = most_training
 
-    def all(self) -> Iterator[tuple[str, str, Floats | None]]:
+    def all(self) -> list[tuple[str, str, Floats | None]]:
         """Name, what it does, and accuracy over chance a question (``Options.over_chance``).
 
-        ``None``: it has nothing to go by.
+        ``None``: it has nothing to go by. Models are small: one thread each is fastest, and gives
+        the same numbers on every machine.
         """
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(limits=1):
+            return list(self._all())
+
+    def _all(self) -> Iterator[tuple[str, str, Floats | None]]:
         options = self._options
         for name, feature, sign, text in SIMPLE:
             values = options.features.get(feature)
@@ -158,7 +165,7 @@ def _boosted(known: Floats, answers: npt.NDArray[np.bool_], asked: Floats) -> Fl
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
-        max_iter=60, max_depth=4, min_samples_leaf=10, early_stopping=False, random_state=0
+        max_iter=40, max_depth=4, min_samples_leaf=10, early_stopping=False, random_state=0
     )
     model.fit(known, answers)
     guess: Floats = model.predict_proba(asked)[:, 1]

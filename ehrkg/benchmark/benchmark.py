@@ -227,12 +227,13 @@ class Benchmark:
         else:
             step = f"subset of {len(ids)} ids"
         wanted = pa.array(sorted(set(ids)), pa.string())
-        keep, unknown = np.zeros(len(self), dtype=bool), pc.fill_null(pc.is_in(wanted), True)
+        keep = np.zeros(len(self), dtype=bool)
+        known = np.zeros(len(wanted), dtype=bool)
         for name in _IDS:
             column = self.column(name)
             keep |= np.asarray(pc.is_in(column, value_set=wanted), dtype=bool)
-            unknown = pc.and_(unknown, pc.invert(pc.is_in(wanted, value_set=column.unique())))
-        strangers = wanted.filter(unknown).to_pylist()
+            known |= np.asarray(pc.is_in(wanted, value_set=column.unique()), dtype=bool)
+        strangers = wanted.filter(pa.array(~known)).to_pylist()
         if strangers:
             raise UsageError(
                 f"{len(strangers)} ids are of no template, relation or item here, such as "

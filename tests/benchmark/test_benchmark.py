@@ -1,0 +1,175 @@
+"""A benchmark is cut, counted and carried without ever changing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ehrkg.benchmark import Benchmark
+from ehrkg.benchmark.describe import effective_size
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.storage import write_parquet
+from tests.benchmark.worlds import sound
+
+
+@pytest.fixture(scope="module")
+def bench() -> Benchmark:
+    return sound()
+
+
+@pytest.fixture(scope="module")
+def folder(bench: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("out")
+    write_parquet(bench.to_arrow(), out / "items.parquet")
+    write_parquet(bench.templates(), out / "templates.parquet")
+    return out
+
+
+def test_a_benchmark_opened_from_its_files_is_the_one_in_memory(
+    bench: Benchmark, folder: Path
+) -> None:
+    opened = Benchmark.open(folder)
+    assert len(opened) == len(bench)
+    assert opened.fingerprint == bench.fingerprint
+    assert opened.to_arrow().equals(bench.to_arrow())
+    assert opened.filter(format="oeq").column("item_id").to_pylist()[0].endswith(".s7")
+
+
+def test_a_folder_without_a_benchmark_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no finished benchmark"):
+        Benchmark.open(tmp_path)
+
+
+def test_a_broken_file_and_a_missing_column_say_so(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "items.parquet").write_bytes(b"PAR1 no parquet")
+    (tmp_path / "templates.parquet").write_bytes((folder / "templates.parquet").read_bytes())
+    with pytest.raises(InputError, match="no readable Parquet file"):
+        Benchmark.open(tmp_path)
+    with pytest.raises(InputError, match="a column is missing: item_id"):
+        Benchmark(pa.table({"x": [1]}), folder / "templates.parquet")
+
+
+def test_filter_takes_columns_of_items_and_templates(bench: Benchmark) -> None:
+    part = bench.filter(format="mcq", n_options=[4, 5], sex="F", min_age=55)
+    rows = list(part)
+    assert rows
+    assert {row["n_options"] for row in rows} == {4, 5}
+    assert set(part.column("sex").to_pylist()) == {"F"}
+    assert min(part.column("age").to_pylist()) >= 55
+    assert len(bench.filter(min_score=0.95)) == 0
+    assert len(bench.filter(min_score=0.9)) == len(bench)
+    assert len(bench) > len(part)
+
+
+def test_a_column_of_lists_is_filtered_by_its_members(bench: Benchmark) -> None:
+    code = next(iter(bench.filter(format="mcq")))["option_codes"][0]
+    assert all(code in row["option_codes"] for row in bench.filter(option_codes=code))
+
+
+def test_an_unknown_column_is_refused_with_the_known_ones(bench: Benchmark) -> None:
+    with pytest.raises(UsageError, match="no such column: 'colour'") as error:
+        bench.filter(colour="red")
+    assert "answer_index" in str(error.value)
+
+
+def test_a_subset_by_ids_or_by_query(bench: Benchmark) -> None:
+    item = next(iter(bench))
+    assert len(bench.subset([item["item_id"]])) == 1
+    by_template = bench.subset([item["template_id"]])
+    assert {row["template_id"] for row in by_template} == {item["template_id"]}
+
+    class Store:
+        def query(self, cypher: str, **params: Any) -> pa.Table:
+            assert "RETURN t.id" in cypher
+            return pa.table({"t.id": [params["id"]]})
+
+    asked = bench.subset("MATCH (t) RETURN t.id", store=Store(), id=item["template_id"])
+    assert asked.fingerprint == by_template.fingerprint
+    assert asked.recipe[-1].startswith("subset by query")
+
+
+def test_a_subset_refuses_strangers_and_queries_without_a_store(bench: Benchmark) -> None:
+    with pytest.raises(UsageError, match="1 ids are of no template"):
+        bench.subset(["t0000"])
+    with pytest.raises(UsageError, match="needs a store"):
+        bench.subset("MATCH (t:Template) RETURN t.id")
+
+
+def test_a_sample_is_stratified_and_the_same_again(bench: Benchmark) -> None:
+    part = bench.sample(40, by=["format", "n_options"], seed=3)
+    assert len(part) == 40
+    kinds = [(row["format"], row["n_options"]) for row in part]
+    assert all(8 <= kinds.count(kind) <= 12 for kind in set(kinds))
+    assert part.fingerprint == bench.sample(40, by=["format", "n_options"], seed=3).fingerprint
+    assert part.fingerprint != bench.sample(40, by=["format", "n_options"], seed=4).fingerprint
+    assert len(bench.sample(10**6)) == len(bench)
+    with pytest.raises(UsageError, match="a sample of -1"):
+        bench.sample(-1)
+
+
+@pytest.mark.parametrize(
+    ("by", "columns"),
+    [("patient", ["cluster"]), ("relation", ["relation_id"]), ("both", ["cluster", "relation_id"])],
+)
+def test_the_parts_of_a_split_share_nothing(
+    bench: Benchmark, by: str, columns: list[str]
+) -> None:
+    parts = bench.split(by=by, seed=5)
+    for column in columns:
+        train, test = (set(part.column(column).to_pylist()) for part in parts[:2])
+        assert train
+        assert test
+        assert not train & test
+    assert len(parts.train) + len(parts.test) + parts.set_aside == len(bench)
+    assert (parts.set_aside > 0) == (by == "both")
+
+
+def test_an_impossible_split_is_refused(bench: Benchmark) -> None:
+    one = bench.subset([next(iter(bench))["item_id"]])
+    with pytest.raises(UsageError, match="leaves one part without items"):
+        one.split(by="patient")
+    with pytest.raises(UsageError, match="no such split"):
+        bench.split(by="visit")
+    with pytest.raises(UsageError, match="a test share"):
+        bench.split(by="patient", test=1.5)
+
+
+def test_describe_counts_templates_first_and_items_last(bench: Benchmark) -> None:
+    described = bench.describe()
+    total = described.total
+    assert total.templates < total.items == len(bench)
+    assert total.patients == len(set(bench.column("cluster").to_pylist()))
+    head = described.as_text().splitlines()[0].split()
+    assert head == ["templates", "relations", "patients", "effective", "items"]
+    assert str(total.patients) in repr(bench)
+    assert "<table>" in bench._repr_html_()
+
+
+def test_the_effective_size_of_clustered_templates_is_smaller() -> None:
+    assert effective_size(["a", "b", "c"]) == 3
+    assert effective_size(["a", "a", "a", "b"]) == 1.6
+    assert effective_size([]) == 0
+
+
+def test_cutting_leaves_the_whole_as_it_was(bench: Benchmark) -> None:
+    before = bench.fingerprint
+    part = bench.filter(format="mcq").sample(5)
+    assert part.recipe == (
+        "filter format='mcq'", "sample n=5 by=[] seed=7",
+    )
+    assert bench.fingerprint == before
+    assert bench.recipe == ()
+    assert len(part.to_pandas()) == 5
+
+
+def test_evaluating_needs_something_that_evaluates(
+    bench: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Benchmark, "_evaluator", None)
+    with pytest.raises(UsageError, match=r"import ehrkg\.evaluation"):
+        bench.evaluate("model")
+    Benchmark.set_evaluator(lambda part, model: (len(part), model))
+    assert bench.evaluate("model") == (len(bench), "model")

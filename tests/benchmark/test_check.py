@@ -1,0 +1,325 @@
+"""`check` finds each fault that is planted, and passes a sound benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ehrkg.benchmark import (
+    ITEMS,
+    Benchmark,
+    CheckReport,
+    TrueShare,
+    check,
+    hidden_edges,
+    make_templates,
+)
+from ehrkg.benchmark.hiding import hide
+from ehrkg.benchmark.intervals import clustered_mean, holm, wilson
+from ehrkg.foundation.hashing import hash64
+from tests.benchmark.builders import World
+from tests.benchmark.worlds import many_pairs, sound
+
+Row = dict[str, Any]
+
+
+def changed(change: Callable[[Row], None], **beside: pa.Table) -> Benchmark:
+    """The sound benchmark with every item changed."""
+    bench = sound()
+    rows = bench.to_arrow().to_pylist()
+    for row in rows:
+        change(row)
+    held = {name: bench.beside(name) for name in ("relations", "events", "pool")} | beside
+    return Benchmark.from_tables(
+        templates=bench.templates(), items=pa.Table.from_pylist(rows, schema=ITEMS), **held
+    )
+
+
+def status(report: CheckReport, rule: str) -> set[str]:
+    found = {row.status for row in report if row.rule == rule}
+    assert found, f"no rule {rule}"
+    return found
+
+
+def test_a_sound_benchmark_fails_nothing() -> None:
+    report = check(sound(), cohort=many_pairs().cohort)
+    assert report.ok, report.as_text()
+    assert {"position", "boosted trees", "balance_4", "recorded_in_patient"} <= {
+        row.rule for row in report
+    }
+
+
+def test_without_events_or_pool_it_is_not_green() -> None:
+    bench = sound()
+    report = check(Benchmark.from_tables(templates=bench.templates(), items=bench.to_arrow()))
+    assert report.ok
+    assert not report.green
+    assert status(report, "recorded_in_patient") == {"too few to tell"}
+    assert status(report, "most frequent option") == {"too few to tell"}
+
+
+def reordered(row: Row, order: list[int]) -> None:
+    answer = row["option_codes"][row["answer_index"]]
+    for name in ("options", "option_codes", "distractor_reasons"):
+        row[name] = [row[name][at] for at in order]
+    row["answer_index"] = row["option_codes"].index(answer)
+
+
+def answer_first(row: Row) -> None:
+    if row["format"] == "mcq":
+        at = row["answer_index"]
+        reordered(row, [at, *(place for place in range(row["n_options"]) if place != at)])
+
+
+def answer_longest(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["options"][row["answer_index"]] += " of some longer kind"
+        row["answer"] = [row["options"][row["answer_index"]]]
+
+
+def answer_echoed(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["stem"] += " Think of " + row["answer"][0].split()[1] + "."
+
+
+def answer_twice(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["options"][(row["answer_index"] + 1) % row["n_options"]] = row["answer"][0]
+
+
+def answer_elsewhere(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["answer_index"] = (row["answer_index"] + 1) % row["n_options"]
+
+
+def answer_in_stem(row: Row) -> None:
+    row["stem"] = f"It was {row['answer'][0].lower()}. " + row["stem"]
+
+
+def other_system(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["option_codes"][(row["answer_index"] + 1) % row["n_options"]] = "ICD9CM:401.9"
+
+
+def symptom(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["option_codes"][(row["answer_index"] + 1) % row["n_options"]] = "ICD10CM:R05.1"
+
+
+def markup(row: Row) -> None:
+    if row["format"] == "mcq":
+        row["options"][0] = "<b>" + row["options"][0] + "</b>"
+
+
+def too_long(row: Row) -> None:
+    row["answer"] = ["x" * 61]
+
+
+def nothing_accepted(row: Row) -> None:
+    row["accepted_codes"] = []
+
+
+def no_template(row: Row) -> None:
+    row["template_id"] = "t0"
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [
+        (answer_first, "position"),
+        (answer_longest, "longest option"),
+        (answer_longest, "name style"),
+        (answer_longest, "boosted trees"),
+        (answer_echoed, "lexical overlap"),
+        (answer_twice, "answer_among_options"),
+        (answer_twice, "options_distinct"),
+        (answer_elsewhere, "answer_among_options"),
+        (answer_elsewhere, "answer_is_the_templates"),
+        (answer_in_stem, "answer_not_in_stem"),
+        (other_system, "one_code_system"),
+        (symptom, "answers_are_diseases"),
+        (markup, "names_well_formed"),
+        (too_long, "names_well_formed"),
+        (nothing_accepted, "accepted_holds_answer"),
+        (no_template, "template_there"),
+    ],
+)
+def test_a_planted_fault_is_found(fault: Callable[[Row], None], rule: str) -> None:
+    report = check(changed(fault))
+    assert status(report, rule) == {"failed"}
+    assert not report.ok
+    line = next(row for row in report if row.rule == rule)
+    assert report.as_text().startswith("failed")
+    assert line.as_json()["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("column", "sign", "rule"),
+    [
+        ("n_visits", 1, "most frequent option"),
+        ("n_visits", -1, "least frequent option"),
+        ("degree", 1, "highest degree"),
+        ("degree", -1, "lowest degree"),
+        ("confidence", 1, "mapping confidence"),
+    ],
+)
+def test_an_answer_that_the_pool_betrays_is_found(column: str, sign: int, rule: str) -> None:
+    bench = sound()
+    answers = {row["answer"][0] for row in bench.templates().to_pylist()}
+    # Half of the codes are answers only, the others distractors only: the worst of all balances.
+    right = {code for code in answers if hash64(code) % 2}
+    rows = bench.beside("pool").to_pylist()
+    for row in rows:
+        row[column] = 50 + sign * (10 if row["code"] in right else -10)
+    pool = pa.Table.from_pylist(rows, schema=bench.beside("pool").schema)
+
+    def swap(row: Row) -> None:
+        if row["format"] == "mcq":
+            for at in range(row["n_options"]):
+                wanted = right if at == row["answer_index"] else answers - right
+                row["option_codes"][at] = sorted(wanted)[hash64(row["item_id"], at) % len(wanted)]
+
+    report = check(changed(swap, pool=pool))
+    assert status(report, rule) == {"failed"}
+    assert "failed" in status(report, "balance_4")
+
+
+def test_an_answer_that_stands_in_the_history_is_found() -> None:
+    bench = sound()
+    templates = bench.templates().to_pylist()
+    for row in templates:
+        row["history"] = row["answer"]
+    rows = [{**row, "history": 1} for row in bench.to_arrow().to_pylist()]
+    report = check(
+        Benchmark.from_tables(
+            templates=pa.Table.from_pylist(templates, schema=bench.templates().schema),
+            items=pa.Table.from_pylist(rows, schema=ITEMS),
+        )
+    )
+    assert status(report, "seen in history") == {"failed"}
+
+
+def test_a_distractor_recorded_in_another_visit_is_found() -> None:
+    bench = sound()
+    item = next(iter(bench.filter(format="mcq")))
+    wrong = item["option_codes"][(item["answer_index"] + 1) % item["n_options"]]
+    patient = bench.subset([item["template_id"]]).templates()["patient"][0].as_py()
+    events = bench.beside("events")
+    more = events.slice(0, 1).to_pylist()
+    more[0] |= {"patient": patient, "visit": "another", "code": wrong}
+    events = pa.concat_tables([events, pa.Table.from_pylist(more, schema=events.schema)])
+    report = check(changed(lambda _: None, events=events))
+    assert status(report, "recorded_in_patient") == {"failed"}
+    line = next(row for row in report if row.rule == "recorded_in_patient")
+    assert item["item_id"] in line.items
+
+
+def test_a_prognosis_without_its_gap_is_found() -> None:
+    def prognosis(row: Row) -> None:
+        row["task"] = "prognosis"
+
+    assert status(check(changed(prognosis)), "gap_in_range") == {"failed"}
+
+
+# Statistics
+
+def test_questions_of_one_patient_count_as_little_more_than_one() -> None:
+    values = np.array([1.0, 0.0] * 50)
+    together = clustered_mean(values, np.repeat([0, 1], 50).astype(np.int64))
+    apart = clustered_mean(values, np.arange(100))
+    repeated = clustered_mean(np.repeat(values[:20], 5), np.repeat(np.arange(20), 5))
+    assert together.clusters == 2
+    assert repeated.error > 1.8 * apart.error * np.sqrt(100 / 100)
+    assert apart.interval()[0] < 0.5 < apart.interval()[1]
+
+
+def test_one_patient_proves_nothing() -> None:
+    alone = clustered_mean(np.ones(50), np.zeros(50, dtype=np.int64))
+    assert alone.p_above(0.5) == 1.0
+    assert alone.interval() == (-np.inf, np.inf)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
+    random = np.random.default_rng(0)
+    covered = 0
+    for _ in range(200):
+        rates = random.beta(2, 2, 60)
+        clusters = np.repeat(np.arange(60), 5)
+        values = (random.random(300) < rates[clusters]).astype(float)
+        low, high = clustered_mean(values, clusters).interval(0.95)
+        covered += low < 0.5 < high
+    assert 182 <= covered <= 199
+
+
+def test_holm_is_never_below_the_plain_p_and_keeps_their_order() -> None:
+    plain = [0.001, 0.04, 0.03, 0.5]
+    corrected = holm(plain)
+    assert all(more >= less for more, less in zip(corrected, plain, strict=True))
+    assert corrected[0] == 0.004
+
+
+def test_wilson_of_nothing_is_everything() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+# True distractors
+
+def entangled() -> World:
+    """Every cause brings about every effect, but for its patients' sake few are recorded."""
+    world = many_pairs(14, 90)
+    for cause in range(14):
+        for effect in range(14):
+            if (cause + effect) % 3 == 0 and cause != effect:
+                world.edge(f"MONDO:c{cause}", "CAUSES", f"MONDO:e{effect}")
+    return world
+
+
+def test_hidden_edges_find_none_where_there_is_none_and_some_where_there_are() -> None:
+    shares = []
+    for world in (many_pairs(14, 90), entangled()):
+        parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+        [found] = hidden_edges(make_templates(*parts), *parts)
+        shares.append(found)
+    assert shares[0].found == 0
+    assert shares[0].high > 0
+    assert shares[1].found > 0
+    assert shares[1].low < shares[1].share < shares[1].high
+
+
+def test_parallel_edges_are_hidden_together_and_so_is_what_rests_on_them() -> None:
+    world = many_pairs(14, 20)
+    world.edge("MONDO:c0", "CAUSES", "MONDO:e0", origin="another")
+    first = world.edges[0]["id"]
+    relation = world.relations[0]["id"]
+    world.evidence.append({
+        "id": "v1", "relation": relation, "kind": "path", "polarity": "supports", "text": "",
+        "source": "made", "origin": "made", "weight": 0.9, "meta_path": "stated",
+        "edges": [first], "concepts": [],
+    })
+    for seed in range(20):
+        known, trusted = hide(world.knowledge, world.verified, share=0.5, seed=seed)
+        left = {(row["subject"], row["object"]): 0 for row in known.edges.to_pylist()}
+        both = sum(
+            row["subject"] == "MONDO:c0" and row["object"] == "MONDO:e0"
+            for row in known.edges.to_pylist()
+        )
+        assert both in (0, 2)
+        assert (relation in trusted.relations["id"].to_pylist()) == (both == 2)
+        assert 0 < len(left) < 14
+
+
+def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green() -> None:
+    def share(found: int, low: float, high: float) -> TrueShare:
+        return TrueShare("diagnosis", "frequency", 100, 300, found, found / 300, low, high)
+
+    for estimate, expected in (
+        (share(30, 0.05, 0.15), "failed"),
+        (share(0, 0.0, 0.03), "too few to tell"),
+        (share(0, 0.0, 0.005), "ok"),
+    ):
+        report = check(sound().filter(format="oeq"), true_distractors=[estimate])
+        assert status(report, "true distractors, frequency") == {expected}
