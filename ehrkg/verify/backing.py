@@ -33,6 +33,7 @@ class LinkedPairs:
         head_id, tail_id: the linked concepts themselves.
         confidence: product of both links' confidence, broad and unsound links counted less.
         near: both links are near ones.
+        exact: both concepts are what the codes themselves stand for.
     """
 
     claim: Ints
@@ -42,6 +43,7 @@ class LinkedPairs:
     tail_id: npt.NDArray[np.object_]
     confidence: Floats
     near: Bools
+    exact: Bools
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Backing:
         meta: index into the policy's meta-paths.
         weight: in [0, 1], rounded to 4.
         carries: may carry a verdict: of a sufficient kind (or against), and over near links.
-        stated: no hierarchy was walked.
-        yields: gives way to a claim that is itself stated by several origins.
+        stated: it is the claim itself: no hierarchy was walked, and both links are exact.
+        yields: how many origins that state the claim itself it gives way to; 0 to none.
         origin, source: of the statements on the path, distinct, joined by "|".
         needs: (n, sources) which sources the path cannot do without.
         sources: names of the columns of ``needs``.
@@ -70,7 +72,7 @@ class Backing:
     weight: Floats
     carries: Bools
     stated: Bools
-    yields: Bools
+    yields: Ints
     origin: npt.NDArray[np.object_]
     source: npt.NDArray[np.object_]
     needs: Bools
@@ -132,8 +134,9 @@ def link_pairs(
             if not inherits:
                 unsound = (predicate == name) & broader[row]
                 factor = np.where(unsound, factor * policy.unsound_link, factor)
+    exact = ~broader[head] & ~broader[tail]
     return LinkedPairs(
-        claim, index[head], index[tail], concepts[head], concepts[tail], factor, near
+        claim, index[head], index[tail], concepts[head], concepts[tail], factor, near, exact
     )
 
 
@@ -151,6 +154,7 @@ def back(
     kin = arrays.related(pairs.head, pairs.tail, KIN_LEVELS)
     sources = tuple(sorted(set(arrays.source.tolist())))
     trust = _trust(arrays, policy)
+    yields = {"nothing": 0, "statement": 1, "origins": policy.overrule_origins}
     parts: list[Backing] = []
     for number, path in enumerate(policy.meta_paths):
         rows = np.flatnonzero((predicate == path.predicate) & ~(kin & path.walks))
@@ -172,8 +176,8 @@ def back(
                 meta=np.full(size, number, np.int64),
                 weight=np.round(weight, 4),
                 carries=pairs.near[row] & (path.sufficient or against),
-                stated=np.full(size, not path.walks),
-                yields=np.full(size, path.yields),
+                stated=pairs.exact[row] & (not path.walks),
+                yields=np.full(size, yields[path.yields_to], np.int64),
                 origin=_labels(arrays.origin, statements),
                 source=_labels(arrays.source, statements),
                 needs=_needs(arrays, found.edges, sources),

@@ -13,6 +13,7 @@ import yaml
 from ehrkg.foundation.errors import InputError
 
 HIERARCHY = "SUBCLASS_OF"
+YIELDS_TO = ("nothing", "statement", "origins")
 POLARITIES = ("supports", "contradicts", "neutral")
 
 _NODE = re.compile(r"\((?P<name>\w+)(?::(?P<kind>\w+))?\)")
@@ -64,7 +65,7 @@ class MetaPath:
     weight: float
     decay: float
     sufficient: bool
-    yields: bool
+    yields_to: str
     says: str
 
     @property
@@ -157,6 +158,9 @@ def _row(row: dict[str, Any]) -> list[MetaPath]:
     polarity, weight = str(row["polarity"]), float(row["weight"])
     if polarity not in POLARITIES:
         raise ValueError(f"polarity {polarity!r} is none of {', '.join(POLARITIES)}")
+    yields_to = str(row.get("yields_to", YIELDS_TO[0]))
+    if yields_to not in YIELDS_TO:
+        raise ValueError(f"yields_to {yields_to!r} is none of {', '.join(YIELDS_TO)}")
     if not 0.0 <= weight < 1.0:
         raise ValueError(f"weight {weight} does not lie in [0, 1)")
     paths = []
@@ -167,7 +171,7 @@ def _row(row: dict[str, Any]) -> list[MetaPath]:
                 name=str(row["name"]), predicate=str(predicate), nodes=nodes, steps=steps,
                 polarity=polarity, weight=weight, decay=float(row.get("decay", 1.0)),
                 sufficient=bool(row.get("sufficient", False)),
-                yields=bool(row.get("yields", False)), says=str(row["says"]),
+                yields_to=yields_to, says=str(row["says"]),
             )
         )
     return paths

@@ -25,8 +25,9 @@ class Policy:
         default_reliability: of a source that ehrkg.ontology.sources does not list.
         hub_from, hub_to, hub_floor: an edge whose subject or object has more than `hub_from` edges
             of that predicate is discounted, logarithmically down to `hub_floor` at `hub_to`.
-        overrule_origins: so many origins that state the claim itself outweigh a contraindication
-            that is only inherited (of a drug's class, or of the condition's genus).
+        overrule_origins: so many origins that state the claim itself outweigh what `yields_to:
+            origins`, a contraindication that is only inherited (of a drug's class, or of the
+            condition's genus).
         definition_bonus: most that definitions add to the score; 0 leaves them out.
         definition_similarity: least cosine of claim and sentence.
         definition_top: sentences retrieved for a claim.

@@ -103,11 +103,9 @@ def _deciding(
     support, contradiction = parts.support[row], parts.against[row]
     if word == SUPPORTED:
         lines = [f"{lead} (support {support:.2f})"]
-        if contradiction >= policy.contradict_at:
-            lines.append(
-                f"outweighed, being inherited, by {parts.stating[row]} origins "
-                f"that state the claim itself: {against}"
-            )
+        if against and parts.yielded[row]:
+            origins = "one origin" if parts.stating[row] == 1 else f"{parts.stating[row]} origins"
+            lines.append(f"outweighed by {origins} for the claim itself: {against}")
         elif against:
             lines.append(f"against, too weak to decide: {against} ({contradiction:.2f})")
         return lines

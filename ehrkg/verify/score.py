@@ -23,15 +23,15 @@ class Tally:
     Attributes:
         support: noisy-or over origins of the paths that may carry a verdict.
         path: the same with the strongest of the other paths, which count once together.
-        against: noisy-or over origins of what contradicts.
-        firm: the same without what yields to a claim that several origins state.
-        stating: how many origins state the claim itself, without the hierarchy.
+        against: noisy-or over origins of what contradicts and does not yield.
+        yielded: the same of what yields to those that state the claim itself.
+        stating: how many origins state the claim itself.
     """
 
     support: Floats
     path: Floats
     against: Floats
-    firm: Floats
+    yielded: Floats
     stating: Ints
 
 
@@ -76,40 +76,48 @@ def tally(backing: Backing, excluded: Floats, rows: Bools | None = None) -> Tall
 
     supporting = backing.polarity == SUPPORTS
     against = (backing.polarity == CONTRADICTS) & backing.carries
+    stating = _stating(backing, rows & supporting & backing.carries & backing.stated, size)
+    enough = stating[backing.claim] if len(backing) else np.empty(0, np.int64)
+    yielding = against & (backing.yields > 0) & (enough >= backing.yields)
     support = over(supporting & backing.carries)
     weak = np.zeros(size)
     some = np.flatnonzero(rows & supporting & ~backing.carries)
     np.maximum.at(weak, backing.claim[some], backing.weight[some])
-    some = np.flatnonzero(rows & supporting & backing.carries & backing.stated)
-    stated = np.unique(
-        np.column_stack([backing.claim[some].astype(str), backing.origin[some].astype(str)]), axis=0
-    ) if len(some) else np.empty((0, 2), dtype=str)
-    stating = np.bincount(stated[:, 0].astype(np.int64), minlength=size)
     return Tally(
         support=support,
         path=np.round(1.0 - (1.0 - support) * (1.0 - weak), 4),
-        against=np.round(1.0 - (1.0 - over(against)) * (1.0 - excluded), 4),
-        firm=np.round(1.0 - (1.0 - over(against & ~backing.yields)) * (1.0 - excluded), 4),
+        against=np.round(1.0 - (1.0 - over(against & ~yielding)) * (1.0 - excluded), 4),
+        yielded=over(yielding),
         stating=stating,
     )
+
+
+def _stating(backing: Backing, chosen: Bools, size: int) -> Ints:
+    """By claim: how many distinct origins the chosen paths have."""
+    some = np.flatnonzero(chosen)
+    _, origin = np.unique(backing.origin[some].astype(str), return_inverse=True)
+    pairs = np.unique(np.column_stack([backing.claim[some], origin.ravel()]), axis=0)
+    return np.bincount(pairs[:, 0].astype(np.int64), minlength=size)
 
 
 def decide(parts: Tally, policy: Policy) -> npt.NDArray[np.object_]:
     """The verdict by claim.
 
-    * `supported`: support reaches ``support_at`` and nothing that reaches ``contradict_at`` speaks
-      against it, or only an inherited contraindication does, while ``overrule_origins`` origins
-      state the claim itself: the nearer statement, made twice, is the more special one.
-    * `ambiguous`: support and contradiction both reach their thresholds otherwise.
-    * `contradicted`: only the contradiction does.
+    * `supported`: support reaches ``support_at`` and what speaks against stays below
+      ``contradict_at``.
+    * `ambiguous`: both reach their thresholds.
+    * `contradicted`: only what speaks against does.
     * `unsupported`: neither does. The graph is open-world: this is not falsehood.
+
+    What yields is left out of it: an inherited contraindication where several origins state the
+    claim itself (the nearer statement, made twice, is the more special one), a harm of the drug
+    where its use against that very harm is stated.
     """
     strong = parts.support >= policy.support_at
     against = parts.against >= policy.contradict_at
-    overruled = (parts.firm < policy.contradict_at) & (parts.stating >= policy.overrule_origins)
     verdict: npt.NDArray[np.object_] = np.full(len(strong), UNSUPPORTED, dtype=object)
     verdict[strong] = SUPPORTED
-    verdict[strong & against & ~overruled] = AMBIGUOUS
+    verdict[strong & against] = AMBIGUOUS
     verdict[~strong & against] = CONTRADICTED
     return verdict
 

@@ -164,7 +164,7 @@ class TestAgainst:
         edges += [edge("D:carvedilol", "TREATS", "M:hf", source="infores:two")]
         row = judge(claim, edges)
         assert row["verdict"] == "supported"
-        assert row["reasons"][1].startswith("outweighed, being inherited, by 2 origins")
+        assert row["reasons"][1].startswith("outweighed by 2 origins for the claim itself: ")
 
     def test_a_copied_statement_is_no_second_origin(self) -> None:
         edges = [edge("D:carvedilol", "SUBCLASS_OF", "A:class"),
@@ -184,8 +184,19 @@ class TestAgainst:
         edges = [edge("M:brady", "SUBCLASS_OF", "M:arrhythmia"),
                  edge("D:amiodarone", "TREATS", "M:arrhythmia"),
                  edge("D:amiodarone", "CAUSES", "M:brady")]
-        row = judge(candidate("D:amiodarone", "TREATS", "M:brady"), edges)
-        assert row["verdict"] != "supported"
+        claim = candidate("D:amiodarone", "TREATS", "M:brady")
+        assert judge(claim, edges)["verdict"] == "ambiguous"
+        by_link = links([link("D:amiodarone", "D:amiodarone"), link("M:brady", "M:brady"),
+                         link("M:brady", "M:arrhythmia", 1)])
+        assert judge(claim, edges, by_link)["verdict"] == "ambiguous"
+
+    def test_a_drug_may_be_given_for_what_it_can_bring_about(self) -> None:
+        """Allopurinol is given for gout and can bring an attack on; its label says both."""
+        edges = [edge("D:a", "TREATS", "M:gout"), edge("D:a", "CAUSES", "M:gout")]
+        row = judge(candidate("D:a", "TREATS", "M:gout"), edges)
+        assert (row["verdict"], row["score"]) == ("supported", 0.76)
+        assert row["reasons"][1] == "outweighed by one origin for the claim itself: a may bring " \
+            "about gout"
 
     @pytest.mark.parametrize("predicate", ["TREATS", "CAUSES", "HAS_PHENOTYPE", "DIAGNOSES"])
     def test_a_denied_statement_contradicts_and_never_supports(self, predicate: str) -> None:
