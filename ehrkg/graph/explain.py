@@ -197,9 +197,7 @@ def _evidence(store: GraphStore, template_id: str) -> tuple[EvidencePiece, ...]:
 
 
 def _edge(row: dict[str, Any]) -> PathEdge:
-    named = row | {
-        "subject_name": row["subject_name"] or row["subject"],
-        "object_name": row["object_name"] or row["object"],
-        "negated": bool(row["negated"]),
-    }
-    return PathEdge(**{key: "" if value is None else value for key, value in named.items()})
+    texts = {key: value or "" for key, value in row.items() if key != "negated"}
+    texts["subject_name"] = texts["subject_name"] or texts["subject"]
+    texts["object_name"] = texts["object_name"] or texts["object"]
+    return PathEdge(negated=bool(row["negated"]), **texts)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.foundation.errors import InputError, UsageError
-from ehrkg.graph import guard, ladybug_file, rows
+from ehrkg.graph import guard, rows
+from ehrkg.graph.ladybug_session import Session, ddl, held
 from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType, NodeType
 
 NODE_PIECE = 2_000_000
@@ -29,35 +28,6 @@ that twenty small tables would each pay."""
 
 _BATCH = 10_000
 """Rows a statement that changes or deletes by key."""
-
-_READ_CHUNK = 100_000
-"""Rows a chunk of an answer."""
-
-_TYPES: Mapping[pa.DataType, str] = {
-    pa.string(): "STRING",
-    pa.int32(): "INT32",
-    pa.int64(): "INT64",
-    pa.float64(): "DOUBLE",
-    pa.bool_(): "BOOL",
-    pa.timestamp("s"): "TIMESTAMP",
-    pa.list_(pa.string()): "STRING[]",
-}
-
-
-def ddl() -> list[str]:
-    """The statements that make the schema's tables."""
-    statements = []
-    for node in NODES.values():
-        columns = ", ".join(f"{f.name} {_TYPES[f.type]}" for f in node.properties)
-        statements.append(
-            f"CREATE NODE TABLE {node.label}(key STRING PRIMARY KEY, build STRING, {columns})"
-        )
-    for edge in EDGES.values():
-        joins = ", ".join(f"FROM {a} TO {b}" for a, b in edge.joins)
-        columns = "".join(f", {f.name} {_TYPES[f.type]}" for f in edge.properties)
-        statements.append(f"CREATE REL TABLE {edge.type}({joins}{columns})")
-    return statements
-
 
 class LadybugStore:
     """A graph in one Ladybug file; see ``ehrkg.graph.store.GraphStore`` for what it does.
@@ -74,10 +44,8 @@ class LadybugStore:
 
     def __init__(self, path: Path, *, build: str = "default", read_only: bool = False) -> None:
         self.path, self.build, self.read_only = path, build, read_only
-        self._file: ladybug_file.OpenFile | None = ladybug_file.acquire(path, read_only=read_only)
-        self._busy = threading.RLock()
+        self._session = Session(path, read_only=read_only)
         try:
-            self._connection = self._connect()
             self._prepare_schema()
         except BaseException:
             self.close()
@@ -85,28 +53,20 @@ class LadybugStore:
 
     # -- opening and closing ---------------------------------------------------------------
 
-    def _connect(self) -> Any:
-        import ladybug
-
-        if self._file is None:
-            raise UsageError("this graph store is closed", todo="open it again")
-        return ladybug.Connection(self._file.database)
-
     def _prepare_schema(self) -> None:
-        found = set(self._read("CALL show_tables() RETURN name").column(0).to_pylist())
+        found = set(self._session.read("CALL show_tables() RETURN name").column(0).to_pylist())
         if not found and not self.read_only:
-            self._run("BEGIN TRANSACTION")  # all tables or none, should we be killed here
-            for statement in (*ddl(), *guard.macros()):
-                self._run(statement)
-            self._run("COMMIT")
+            with self._session.together():
+                for statement in (*ddl(), *guard.macros()):
+                    self._session.run(statement)
         elif "Build" not in found:
             raise InputError(
                 "this graph was not made by ehrkg", file=self.path,
                 found=", ".join(sorted(found)[:5]) or "no tables",
                 todo="name another file; ehrkg does not mix its nodes with foreign ones",
             )
-        builds = dict(zip(*self._read("MATCH (b:Build) RETURN b.id, b.schema_version")
-                          .to_pydict().values(), strict=True))
+        table = self._session.read("MATCH (b:Build) RETURN b.id AS id, b.schema_version AS version")
+        builds = {row["id"]: row["version"] for row in table.to_pylist()}
         other = {version for version in builds.values() if version != SCHEMA_VERSION}
         if other:
             raise InputError(
@@ -122,12 +82,7 @@ class LadybugStore:
 
     def close(self) -> None:
         """Let go of the file; the last store on it in this process closes it."""
-        opened, self._file = self._file, None
-        if opened is None:
-            return
-        if hasattr(self, "_connection"):
-            self._connection.close()
-        ladybug_file.release(opened)
+        self._session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -140,68 +95,9 @@ class LadybugStore:
     ) -> None:
         self.close()
 
-    # -- talking to the engine -------------------------------------------------------------
-
-    def _run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> None:
-        with self._busy:
-            self._check_open()
-            self._connection.execute(statement, dict(parameters or {}))
-
-    def _check_open(self) -> None:
-        if self._file is None:
-            raise UsageError("this graph store is closed", todo="open it again")
-
-    def _check_writable(self) -> None:
-        self._check_open()
-        if self.read_only:
-            raise UsageError("this graph is open for reading only", todo="open it for writing")
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        with self._busy:
-            self._check_open()
-            self._connection.execute("BEGIN TRANSACTION READ ONLY")
-            try:
-                yield
-            finally:
-                # A statement that fails ends the transaction itself.
-                with suppress(RuntimeError):
-                    self._connection.execute("ROLLBACK")
-
-    def _fetch(self, statement: str, parameters: Mapping[str, Any]) -> pa.Table:
-        from ladybug.prepared_statement import PreparedStatement
-
-        # Prepared by hand: given a text, the client would rewrite what looks like a scan in it.
-        prepared = PreparedStatement(self._connection, statement, dict(parameters))
-        if not prepared.is_success():
-            raise RuntimeError(prepared.get_error_message())
-        with self._connection.execute(prepared, dict(parameters)) as answer:
-            return answer.get_as_arrow(_READ_CHUNK)
-
-    def _read(self, statement: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
-        with self._reading():
-            return self._fetch(statement, parameters or {})
-
-    def complaint(self, text: str, parameters: Mapping[str, Any]) -> str:
-        """See ``guard.Engine``."""
-        from ladybug.prepared_statement import PreparedStatement
-
-        prepared = PreparedStatement(self._connection, text, dict(parameters))
-        return "" if prepared.is_success() else str(prepared.get_error_message())
-
-    def plan(self, text: str, parameters: Mapping[str, Any]) -> str:
-        """See ``guard.Engine``."""
-        return str(self._read(f"EXPLAIN LOGICAL {text}", parameters).column(0)[0].as_py())
-
     def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
         """See ``GraphStore.query``; the answer's columns are named as the query names them."""
-        with self._busy:
-            self._check_open()
-            statement = guard.judge(cypher, self, parameters)
-            try:
-                return self._read(statement, parameters)
-            except RuntimeError as error:
-                raise guard.explained(str(error), statement) from error
+        return self._session.query(cypher, parameters)
 
     # -- nodes -----------------------------------------------------------------------------
 
@@ -209,14 +105,14 @@ class LadybugStore:
         return pc.binary_join_element_wise(f"{self.build}|", ids, "")
 
     def _ids(self, label: str) -> pa.Array:
-        table = self._read(
+        table = self._session.read(
             f"MATCH (n:{label}) WHERE n.build = $build RETURN n.id AS id", {"build": self.build}
         )
         return table.column("id").combine_chunks()
 
     def write_nodes(self, label: str, table: pa.Table) -> int:
         """See ``GraphStore.write_nodes``."""
-        self._check_writable()
+        self._session.check_writable()
         node = _known(NODES, label, "label")
         given = rows.conform(table, node.properties, label)
         if "id" not in given.column_names:
@@ -224,7 +120,7 @@ class LadybugStore:
         given = rows.fold(given, ["id"], label)
         if not given.num_rows:
             return 0
-        with self._busy:
+        with self._session.busy:
             there = pc.is_in(given.column("id"), value_set=self._ids(label))
             new = given.filter(pc.invert(there))
             self._copy_nodes(node, rows.complete(new, node.properties))
@@ -240,12 +136,14 @@ class LadybugStore:
         if whole.num_rows > SMALL:
             self._copy(node.label, whole, NODE_PIECE, "")
         elif whole.num_rows:
-            held, values = _held(whole)
-            self._run(f"UNWIND $rows AS x CREATE (:{node.label} {{{values}}})", {"rows": held})
+            bound, values = held(whole)
+            self._session.run(
+                f"UNWIND $rows AS x CREATE (:{node.label} {{{values}}})", {"rows": bound}
+            )
 
     def _copy(self, name: str, table: pa.Table, piece: int, options: str) -> None:
         for start in range(0, table.num_rows, piece):
-            self._run(
+            self._session.run(
                 f"COPY {name} FROM $rows{options}",
                 {"rows": table.slice(start, piece).combine_chunks()},
             )
@@ -280,13 +178,13 @@ class LadybugStore:
                     for key, new in zip(keys[start:start + _BATCH], values[start:start + _BATCH],
                                         strict=True)
                 ]
-                self._run(f"{match} SET n.{name} = {value}", {"rows": batch})
+                self._session.run(f"{match} SET n.{name} = {value}", {"rows": batch})
 
     def read_nodes(self, label: str) -> pa.Table:
         """See ``GraphStore.read_nodes``."""
         node = _known(NODES, label, "label")
         wanted = ", ".join(f"n.{name} AS {name}" for name in node.properties.names)
-        table = self._read(
+        table = self._session.read(
             f"MATCH (n:{label}) WHERE n.build = $build RETURN {wanted}", {"build": self.build}
         )
         return rows.complete(table, node.properties).sort_by("id").combine_chunks()
@@ -300,7 +198,7 @@ class LadybugStore:
 
     def write_edges(self, edge_type: str, table: pa.Table) -> int:
         """See ``GraphStore.write_edges``."""
-        self._check_writable()
+        self._session.check_writable()
         edge = _known(EDGES, edge_type, "edge type")
         labels = ("from_label", "to_label") if len(edge.joins) > 1 else ()
         ends = ["from", "to", *labels]
@@ -311,7 +209,7 @@ class LadybugStore:
         given = rows.fold(given, key, edge_type)
         if not given.num_rows:
             return 0
-        with self._busy:
+        with self._session.busy:
             self._check_ends(edge, given)
             there = self.read_edges(edge_type)
             old = pc.is_in(rows.row_texts(given, key), value_set=rows.row_texts(there, key))
@@ -346,11 +244,11 @@ class LadybugStore:
             options = f" (from='{start}', to='{end}')" if len(edge.joins) > 1 else ""
             self._copy(edge.type, table, EDGE_PIECE, options)
         else:
-            held, values = _held(table, "from", "to")
-            self._run(
+            bound, values = held(table, "from", "to")
+            self._session.run(
                 f"UNWIND $rows AS x MATCH (a:{start} {{key: x.from}}), (b:{end} {{key: x.to}}) "
                 f"CREATE (a)-[:{edge.type} {{{values}}}]->(b)",
-                {"rows": held},
+                {"rows": bound},
             )
 
     def _delete_exact(self, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
@@ -364,7 +262,7 @@ class LadybugStore:
             columns + [part.column(n) for n in edge.key], names=["start", "stop", *edge.key]
         ).to_pylist()
         for at in range(0, len(batch), _BATCH):
-            self._run(statement, {"rows": batch[at:at + _BATCH]})
+            self._session.run(statement, {"rows": batch[at:at + _BATCH]})
 
     def read_edges(self, edge_type: str) -> pa.Table:
         """See ``GraphStore.read_edges``."""
@@ -373,7 +271,7 @@ class LadybugStore:
         wanted = "".join(f", r.{name} AS {name}" for name in edge.properties.names)
         parts = []
         for start, end in edge.joins:
-            table = self._read(
+            table = self._session.read(
                 f"MATCH (a:{start})-[r:{edge.type}]->(b:{end}) WHERE a.build = $build "
                 f"RETURN a.id AS source_id, b.id AS target_id{wanted}",
                 {"build": self.build},
@@ -394,10 +292,10 @@ class LadybugStore:
             self._delete(keys, f"MATCH (n:{start} {{key: k}})-[r:{edge.type}]->() DELETE r")
 
     def _delete(self, ids: Iterable[str], statement: str) -> None:
-        self._check_writable()
+        self._session.check_writable()
         keys = sorted({f"{self.build}|{one}" for one in ids})
         for at in range(0, len(keys), _BATCH):
-            self._run(f"UNWIND $keys AS k {statement}", {"keys": keys[at:at + _BATCH]})
+            self._session.run(f"UNWIND $keys AS k {statement}", {"keys": keys[at:at + _BATCH]})
 
     # -- the whole graph -------------------------------------------------------------------
 
@@ -415,7 +313,7 @@ class LadybugStore:
         return {name: count for name, count in found.items() if count and name != "Build"}
 
     def _count(self, statement: str) -> int:
-        return int(self._read(statement, {"build": self.build}).column(0)[0].as_py())
+        return int(self._session.read(statement, {"build": self.build}).column(0)[0].as_py())
 
     def content_hash(self) -> str:
         """See ``GraphStore.content_hash``."""
@@ -427,9 +325,9 @@ class LadybugStore:
 
     def drop_build(self, build: str) -> None:
         """See ``GraphStore.drop_build``."""
-        self._check_writable()
-        with self._busy:
-            builds = set(self._read("MATCH (b:Build) RETURN b.id").column(0).to_pylist())
+        self._session.check_writable()
+        with self._session.busy:
+            builds = set(self._session.read("MATCH (b:Build) RETURN b.id").column(0).to_pylist())
             if builds == {build}:
                 self._empty()
             elif build in builds:
@@ -439,37 +337,25 @@ class LadybugStore:
 
     def _empty(self) -> None:
         """Make all tables anew: deleting node by node takes minutes where this takes a moment."""
-        self._run("BEGIN TRANSACTION")
-        for statement in (*(f"DROP TABLE {name}" for name in (*EDGES, *NODES)), *ddl()):
-            self._run(statement)
-        self._run("COMMIT")
+        drops = [f"DROP TABLE {name}" for name in (*EDGES, *NODES)]
+        with self._session.together():
+            for statement in (*drops, *ddl()):
+                self._session.run(statement)
 
     def _delete_build(self, build: str) -> None:
         for edge in EDGES.values():
             for start in sorted({start for start, _ in edge.joins}):
-                self._run(
+                self._session.run(
                     f"MATCH (a:{start})-[r:{edge.type}]->() WHERE a.build = $build DELETE r",
                     {"build": build},
                 )
         for label in NODES:
-            self._run(f"MATCH (n:{label}) WHERE n.build = $build DELETE n", {"build": build})
+            self._session.run(
+                f"MATCH (n:{label}) WHERE n.build = $build DELETE n", {"build": build}
+            )
 
 
 TEXT = pa.string()
-
-
-def _held(table: pa.Table, *aside: str) -> tuple[list[dict[str, Any]], str]:
-    """Rows to bind, and the property list that takes them over; columns of nulls are left out.
-
-    A bound value has the type of what it holds (a small number is a byte, an empty list a list of
-    nothing), so each is cast to its property's type.
-    """
-    names = [f.name for f in table.schema if table.column(f.name).null_count < table.num_rows]
-    values = ", ".join(
-        f"{name}: CAST(x.{name} AS {_TYPES[table.schema.field(name).type]})"
-        for name in names if name not in aside
-    )
-    return table.select(names).to_pylist(), values
 
 
 def _edge_schema(edge: EdgeType) -> pa.Schema:

@@ -167,5 +167,5 @@ def test_a_query_that_fails_leaves_the_store_usable(full: GraphStore) -> None:
 
 
 def test_rules_name_operators_that_the_engine_draws(full: GraphStore) -> None:
-    plan = full.plan("MATCH (c:Concept) RETURN c.id", {})  # type: ignore[attr-defined]
+    plan = full._session.plan("MATCH (c:Concept) RETURN c.id", {})  # type: ignore[attr-defined]
     assert guard.operators(plan) == {"PROJECTION", "SCAN_NODE_TABLE"}

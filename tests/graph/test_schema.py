@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ehrkg.benchmark.schema import TEMPLATES
-from ehrkg.graph.ladybug import _TYPES
+from ehrkg.graph.ladybug_session import TYPES
 from ehrkg.graph.schema import EDGES, NODES, RECORDED_AS
 from ehrkg.graph.store import GraphStore
 from ehrkg.mapping.schema import LINKS
@@ -27,7 +27,7 @@ def test_the_engine_holds_these_properties(full: GraphStore) -> None:
         if name in NODES:
             assert columns.pop("key") == "STRING"
             assert columns.pop("build") == "STRING"
-        assert columns == {f.name: _TYPES[f.type] for f in properties}, name
+        assert columns == {f.name: TYPES[f.type] for f in properties}, name
 
 
 def test_the_engine_joins_these_labels(full: GraphStore) -> None:
