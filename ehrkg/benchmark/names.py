@@ -38,6 +38,7 @@ class NameRules:
     longest: int
     markup: Rewrites
     instead: Mapping[str, str]
+    spelling: Rewrites
     always: Rewrites
     short: Rewrites
     procedures: Rewrites
@@ -59,6 +60,7 @@ def rules() -> NameRules:
         longest=raw["longest"],
         markup=_rewrites(raw["markup"]),
         instead=MappingProxyType(raw["instead"]),
+        spelling=_rewrites(raw["spelling"]),
         always=_rewrites(raw["always"]),
         short=_rewrites(raw["short"]),
         procedures=_rewrites(raw["procedures"]),
@@ -138,7 +140,7 @@ def _plain(name: str) -> str:
         return rule.instead[text.casefold()]
     words = [rule.abbreviations.get(word.casefold(), word) for word in text.split()]
     text = _apply(rule.procedures, " ".join(words))
-    return _apply(rule.always, text)
+    return _apply(rule.always, _apply(rule.spelling, text))
 
 
 def _tidy(text: str) -> str:
@@ -190,6 +192,8 @@ def in_sentence(name: str) -> str:
     >>> in_sentence("Heart failure"), in_sentence("HIV disease"), in_sentence("Barrett's esophagus")
     ('heart failure', 'HIV disease', "Barrett's esophagus")
     """
+    if name.startswith("Non-"):
+        return "n" + name[1:]
     first = name.split(" ", 1)[0].rstrip(",;")
     keeps = (
         first.endswith("'s")

@@ -60,6 +60,9 @@ def facts(*named: tuple[str, str]) -> list[tuple[CodeFacts, str]]:
         ("Ulcer of other part of foot", "Ulcer of foot"),
         ("Other specified bacterial infections in conditions classified elsewhere and of "
          "unspecified site, other gram-negative organisms", "Gram-negative infection"),
+        ("sciatica, unspecified side", "Sciatica"),
+        ("tumour with haemorrhage and anaemia", "Tumor with hemorrhage and anemia"),
+        ("ischaemic hepatitis", "Ischemic hepatitis"),
         ("CHF", "Congestive heart failure"),
     ],
 )
