@@ -16,6 +16,12 @@ from ehrkg.mapping.schema import DRUG_STRINGS, LINKS, Mapping
 from ehrkg.ontology.schema import Knowledge
 
 STAGE = "map"
+HOW = {
+    "unqualified": "with no more said means",
+    "prefix": "begins the name",
+    "fuzzy": "is nearly the name",
+}
+"""How an explanation says that a drug was not read under its very name."""
 
 
 def map_codes(codes: pa.Table, knowledge: Knowledge, *, ledger: Ledger | None = None) -> Mapping:
@@ -99,7 +105,7 @@ def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Lin
         for concept in item.hit.concepts:
             method = item.hit.method
             label = item.hit.label
-            how = {"prefix": "begins the name", "fuzzy": "is nearly the name"}.get(method, "is")
+            how = HOW.get(method, "is")
             link = Link(
                 code=code,
                 levels=0,

@@ -14,7 +14,8 @@ class Link:
         code: a Code id.
         levels: how many levels up the code's tree it was found; 0 says the same thing.
         concept: a CURIE.
-        method: xref, sssom, tree, gem, label, synonym, ingredient, prefix or fuzzy.
+        method: xref, sssom, tree, gem, label, synonym, ingredient, unqualified, prefix or
+            fuzzy.
         predicate: skos:exactMatch, closeMatch or broadMatch, said of the concept.
         confidence: 0 to 1.
         source: what it rests on.

@@ -69,7 +69,7 @@ def _fold_synonyms(rows: pa.Table, concepts: pa.Table) -> pa.Table:
     kept = run(
         """
         SELECT DISTINCT s.* FROM rows s LEFT JOIN concepts c ON s.concept = c.id
-        WHERE c.id IS NULL OR s.scope <> 'exact' OR s.text <> c.name""",
+        WHERE c.id IS NULL OR s.scope <> 'exact' OR lower(s.text) <> lower(c.name)""",
         rows=rows,
         concepts=concepts,
     )

@@ -43,6 +43,7 @@ from .worlds import SOURCE, codes, drug, kb, links
         ("Xopenex Neb", {"levosalbutamol"}),
         ("Fluticasone Propionate 110mcg", {"fluticasone propionate"}),
         ("Hydrochloroth", {"hydrochlorothiazide"}),
+        ("Morphine Sod Chloride", {"morphine"}),
         ("Furosemid", {"furosemide"}),
         ("Bag", set()),
     ],
@@ -118,6 +119,14 @@ def test_a_truncated_name_that_two_drugs_share_links_to_neither() -> None:
     ]))
     code = "DRUGNAME:cefurox"
     assert links(map_codes(codes(code), more), code) == {}
+
+
+def test_a_genus_alone_means_its_usual_drug_but_never_hides_an_unknown_kind() -> None:
+    more = knowledge(concepts=build("concepts", [("D:h", "insulin human", "drug", "", SOURCE)]))
+    ids = ("DRUGNAME:insulin", "DRUGNAME:insulin icodec")
+    found = map_codes(codes(*ids), more)
+    assert links(found, ids[0])["D:h"].method == "unqualified"
+    assert links(found, ids[1]) == {}
 
 
 def test_salts_and_forms_alone_are_no_drug() -> None:

@@ -27,7 +27,7 @@ class Hit:
     Attributes:
         concepts: what it names; a brand of a combination names several.
         label: the name that fitted.
-        method: ingredient, prefix or fuzzy.
+        method: ingredient, unqualified, prefix or fuzzy.
     """
 
     concepts: tuple[str, ...]
@@ -56,6 +56,11 @@ class Lexicon:
         if not rows:
             return None
         return Hit(tuple(sorted({row.concept for row in rows})), rows[0], "ingredient")
+
+    def unqualified(self, phrase: str) -> Hit | None:
+        """What a genus means when nothing else is said of it (words.yaml)."""
+        meant = self.exact(str(rules()["unqualified"].get(phrase, "")))
+        return Hit(meant.concepts, meant.label, "unqualified") if meant else None
 
     def by_prefix(self, word: str) -> Hit | None:
         """The one drug whose name begins so."""

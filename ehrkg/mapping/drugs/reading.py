@@ -10,7 +10,7 @@ from ehrkg.mapping.drugs.kinds import kind_of
 from ehrkg.mapping.drugs.lexicon import Hit, Lexicon
 from ehrkg.mapping.drugs.text import Word, salts_in, word_set, words
 
-CONFIDENCE = {"ingredient": 0.95, "prefix": 0.75, "fuzzy": 0.6}
+CONFIDENCE = {"ingredient": 0.95, "unqualified": 0.75, "prefix": 0.75, "fuzzy": 0.6}
 BRAND, PARTLY_READ = 0.95, 0.85
 """Factors: the name was a brand's; other words of the string were not understood."""
 
@@ -86,6 +86,10 @@ def _search(spoken: list[Word], lexicon: Lexicon) -> list[Found]:
         found = _scan(spoken, marks, lexicon, strict=strict)
         if found:
             return found
+    whole = " ".join(word.text for word in outside)
+    meant = lexicon.unqualified(whole)
+    if meant:
+        return [Found(whole, meant)]
     for look in (lexicon.by_prefix, lexicon.fuzzy):
         found = _singly(outside, look)
         if found:
@@ -98,13 +102,15 @@ def _scan(
 ) -> list[Found]:
     """Longest names first, from the left; each begins outside brackets.
 
-    ``strict``: a name that holds a mere salt counts only where it is a drug's own name.
+    ``strict``: a name that holds a mere salt counts only where it is a drug's own name, and none
+    begins with one ("Dexamethasone Sodium Phosphate" holds no sodium phosphate).
     """
     found: dict[str, Found] = {}
     at = 0
     while at < len(spoken):
         taken = 1
-        longest = 0 if spoken[at].aside else min(lexicon.longest, len(spoken) - at)
+        barred = spoken[at].aside or (strict and marks[at])
+        longest = 0 if barred else min(lexicon.longest, len(spoken) - at)
         for length in range(longest, 0, -1):
             text = " ".join(word.text for word in spoken[at : at + length])
             if text in _never_alone() and len(spoken) > 1:
