@@ -99,7 +99,7 @@ def _reason(code: str, looked_up: index.Index) -> str:
 
 
 def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Link]:
-    single = len(reading.concepts) == 1
+    single = len(reading.concepts) == 1 and not reading.partly
     chosen: dict[str, Link] = {}
     for item in reading.found:
         for concept in item.hit.concepts:

@@ -104,6 +104,15 @@ def test_one_ingredient_is_exact_and_each_of_a_combination_is_broader() -> None:
     assert {link.levels for link in links(found, ids[1]).values()} == {0}
 
 
+def test_a_combination_read_in_part_is_not_the_part() -> None:
+    code = "DRUGNAME:furosemide-unheardofine"
+    assert links(map_codes(codes(code), kb()), code)["D:furosemide"].predicate == "skos:broadMatch"
+
+
+def test_a_device_holds_no_drug() -> None:
+    assert drug("Insulin Syringe U-500") == ("device_or_supply", set())
+
+
 def test_surer_ways_of_reading_are_more_confident() -> None:
     ids = ("DRUGNAME:furosemide", "DRUGNAME:lasix", "DRUGNAME:furosem", "DRUGNAME:furosemiide")
     found = map_codes(codes(*ids), kb())

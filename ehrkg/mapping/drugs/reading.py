@@ -11,6 +11,8 @@ from ehrkg.mapping.drugs.lexicon import Hit, Lexicon
 from ehrkg.mapping.drugs.text import Word, salts_in, word_set, words
 
 CONFIDENCE = {"ingredient": 0.95, "unqualified": 0.75, "prefix": 0.75, "fuzzy": 0.6}
+NO_DRUG_IN = frozenset({"device_or_supply"})
+"""An insulin syringe is no insulin."""
 BRAND, PARTLY_READ = 0.95, 0.85
 """Factors: the name was a brand's; other words of the string were not understood."""
 
@@ -31,11 +33,13 @@ class Reading:
         kind: see kinds.yaml.
         found: phrases read as drugs, in their order.
         unread: words that say something, but not to this knowledge.
+        partly: whether one of these stands where an ingredient would.
     """
 
     kind: str
     found: tuple[Found, ...]
     unread: tuple[str, ...]
+    partly: bool
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -61,12 +65,16 @@ def read_drug(text: str, lexicon: Lexicon) -> Reading:
     found = _search(spoken, lexicon)
     kind = kind_of(text, [item.phrase for item in found])
     used = {word for item in found for word in item.phrase.split()} | _never_alone()
-    unread = tuple(
-        word.text
+    unread = [
+        word
         for word in spoken
         if not word.aside and word.text not in used and len(word.text) > 3
+    ]
+    if kind in NO_DRUG_IN:
+        found = []
+    return Reading(
+        kind, tuple(found), tuple(word.text for word in unread), any(w.begins for w in unread)
     )
-    return Reading(kind, tuple(found), unread)
 
 
 @cache
