@@ -115,9 +115,15 @@ class Ground:
         return self._specific[entity, problem]
 
     def flags(self, claim: Claim) -> frozenset[str]:
-        """Flags that the claim carries wherever it stands."""
-        by_rule = claim.relation["n_coding_rule"] or self.cohort.bound(claim.anchor, claim.answer)
-        return frozenset({"coding_rule"}) if by_rule else frozenset()
+        """Flags that the claim carries wherever it stands.
+
+        Excludes1 keeps codes apart and binds none; evidence that consists of it flags nothing.
+        """
+        instructed = claim.relation["n_coding_rule"] and not self.cohort.excluded(
+            claim.anchor, claim.answer
+        )
+        bound = instructed or self.cohort.bound(claim.anchor, claim.answer)
+        return frozenset({"coding_rule"}) if bound else frozenset()
 
     def sole_indication(self, occurrence: Occurrence) -> bool:
         """Whether the anchor is the only diagnosis of the visit that the graph lets the drug treat.

@@ -149,6 +149,14 @@ def test_flagged_templates_come_when_asked_for_unless_the_anchor_gives_them_away
     assert dropped == {}
 
 
+def test_excludes1_binds_nothing() -> None:
+    world = prognosis_world()
+    world.relations[0]["n_coding_rule"] = 1
+    world.edge(HEART, "EXCLUDES1", STROKE)
+    made, dropped = templates(world, "prognosis")
+    assert (made["flags"].to_pylist(), dropped) == ([[]], {})
+
+
 # Rules on drugs
 
 
