@@ -20,7 +20,7 @@ from ehrkg.foundation.errors import EhrkgError
 from ehrkg.foundation.hashing import short_id
 from ehrkg.foundation.storage import write_atomically
 from ehrkg.ontology.derive_core import Core, add_names, key, read_core, rules
-from ehrkg.ontology.derive_drugs import CONTRAINDICATED, Deriver, synonyms
+from ehrkg.ontology.derive_drugs import CONTRAINDICATED, Deriver, refused, synonyms
 from ehrkg.ontology.derive_mondo import (
     Edge,
     Mapping,
@@ -78,7 +78,11 @@ def derive(tables: Path, out: Path) -> dict[str, int]:
     _write_edges(out / "everycure" / "edges.tsv", "everycure", labels)
     counts["everycure edges"] = len(labels)
 
-    acts = _fold(maxo_edges(tables / "maxo", core, ids))
+    acts = [
+        edge
+        for edge in _fold(maxo_edges(tables / "maxo", core, ids))
+        if not refused(core, edge[0], edge[2])
+    ]
     _write_edges(out / "maxo" / "edges.tsv", "maxo", acts)
     counts["maxo edges"] = len(acts)
 

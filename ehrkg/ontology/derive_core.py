@@ -64,12 +64,12 @@ def without_salt(name: str) -> str:
     """A drug's name without the salts at its end.
 
     >>> without_salt("metoprolol succinate"), without_salt("potassium chloride")
-    ('metoprolol', 'potassium')
+    ('metoprolol', 'potassium chloride')
     """
     words = name.lower().split()
     while len(words) > 1 and words[-1].strip("()") in rules()["salts"]:
         words.pop()
-    return " ".join(words)
+    return name.lower() if words[0] in rules()["elements"] else " ".join(words)
 
 
 @dataclass

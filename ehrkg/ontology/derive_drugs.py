@@ -112,7 +112,7 @@ class Deriver:
             self.left["too broad a condition"] += 1
         elif (drug, condition) in self.core.refused and predicate == TREATS:
             self.left["the core says that it does not"] += 1
-        elif [self.core.names[drug], self.core.names[condition]] in rules()["refused"]:
+        elif refused(self.core, drug, condition):
             self.left["refused after reading"] += 1
         elif predicate != CONTRAINDICATED and self._vaccine(drug, condition):
             self.left["a vaccine, for whom it is given"] += 1
@@ -128,8 +128,9 @@ class Deriver:
     def _vaccine(self, drug: str, condition: str) -> bool:
         """Whether a vaccine comes with a condition that the core does not let it prevent."""
         classes = self.core.above.get(drug, ())
-        return any(above.startswith("ATC:J07") for above in classes) and not (
-            (drug, PREVENTS, condition) in self.core.routes
+        return (
+            any(above.startswith("ATC:J07") for above in classes)
+            and (drug, PREVENTS, condition) not in self.core.routes
         )
 
     def _opposed(self, drug: str, predicate: str, condition: str) -> bool:
@@ -184,6 +185,11 @@ class Deriver:
             if not systemic:
                 return str(rule["route"])
         return ""
+
+
+def refused(core: Core, subject: str, target: str) -> bool:
+    """Whether a reader refused the statement, whatever table makes it."""
+    return core.names[target] in rules()["refused"].get(core.names[subject], ())
 
 
 def _predicate(indication: str) -> tuple[str, str]:
@@ -263,9 +269,12 @@ def synonyms(path: Path, core: Core) -> Iterator[tuple[str, str, list[str]]]:
         if core.kinds.get(drug) != "drug":
             continue
         texts = [text.strip() for text in row["Synonyms"].split(" | ")]
+        wrong = {key(text) for text in rules()["wrong_synonyms"].get(core.names[drug], ())}
         kept = {
             text
             for text in texts
-            if 2 < len(text) <= 60 and core.drugs.get(key(text), drug) == drug
+            if 2 < len(text) <= 60
+            and core.drugs.get(key(text), drug) == drug
+            and key(text) not in wrong
         }
         yield drug, row["Common name"], sorted(kept)
