@@ -13,12 +13,16 @@ STEP = {"skos:exactMatch": 0, "skos:narrowMatch": 1, "skos:closeMatch": 1}
 """Levels a predicate adds: the code is the concept, one kind of it, or something close to it.
 A broadMatch says that the code is the wider one: no link arises from it."""
 
+PCS_AXES_BEFORE_NONE = len("ICD10PCS:") + 5
+"""From the sixth axis (device) on, "Z" says that there is none."""
+
 
 def depths(code: str, index: Index) -> list[tuple[str, int]]:
     """The code and what stands above it, each with its levels up.
 
     A leaf that only says that nothing more is said ("I50.9 Heart failure, unspecified") is the
-    same concept as its parent, so that step is not counted.
+    same concept as its parent, so that step is not counted; nor is the one from an ICD-10-PCS code
+    to the same without its last "Z", which says "no device" or "no qualifier".
     """
     places = index.chain(code)
     found = [(code, 0)]
@@ -30,6 +34,8 @@ def depths(code: str, index: Index) -> list[tuple[str, int]]:
 
 
 def _says_the_same(below: str, place: str, index: Index) -> bool:
+    if below.startswith("ICD10PCS:") and below.endswith("Z") and len(below) > PCS_AXES_BEFORE_NONE:
+        return True
     name, wider = index.names.get(below, ""), index.names.get(place, "")
     if not (is_unspecified(name) and wider):
         return False

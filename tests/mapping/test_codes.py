@@ -41,6 +41,16 @@ def test_an_unspecified_leaf_is_its_category() -> None:
     assert "unspecified form" in link.explanation
 
 
+def test_a_pcs_axis_that_says_none_is_no_level() -> None:
+    extra = knowledge(
+        concepts=build("concepts", [("X:p", "paracentesis", "procedure", "", SOURCE)]),
+        mappings=build("mappings", [("X:p", "skos:exactMatch", "ICD10PCS:0W9G", 0.9, SOURCE)]),
+    )
+    found = mapped("ICD10PCS:0W9G3ZZ", "ICD10PCS:0W9G3ZX", extra=extra)
+    assert links(found, "ICD10PCS:0W9G3ZZ")["X:p"].levels == 1
+    assert links(found, "ICD10PCS:0W9G3ZX")["X:p"].levels == 2
+
+
 def test_only_the_nearest_links_are_kept() -> None:
     assert set(links(mapped("ICD10CM:I50.23"), "ICD10CM:I50.23")) == {"X:systolic-hf"}
 
