@@ -7,7 +7,13 @@ from itertools import pairwise
 
 from ehrkg.mapping.index import Index, Reference
 from ehrkg.mapping.links import Link
-from ehrkg.mapping.names import is_unspecified, read_yaml, same_names
+from ehrkg.mapping.names import (
+    is_residual,
+    is_unspecified,
+    read_yaml,
+    same_names,
+    share_a_word,
+)
 
 STEP = {"skos:exactMatch": 0, "skos:narrowMatch": 1, "skos:closeMatch": 1}
 """Levels a predicate adds: the code is the concept, one kind of it, or something close to it.
@@ -56,7 +62,8 @@ def _at(code: str, place: str, depth: int, index: Index) -> Iterator[Link]:
         if row.predicate not in STEP or (row.predicate == "skos:closeMatch" and row not in close):
             continue
         is_close = row.predicate == "skos:closeMatch"
-        levels = depth + STEP[row.predicate] + (1 if is_close and crowded else 0)
+        vague = is_close and (crowded or _is_far_fetched(place, row.concept, index))
+        levels = depth + STEP[row.predicate] + (1 if vague else 0)
         yield Link(
             code=code,
             levels=levels,
@@ -67,6 +74,12 @@ def _at(code: str, place: str, depth: int, index: Index) -> Iterator[Link]:
             source=row.source,
             explanation=_explain(code, place, row, depth, index),
         )
+
+
+def _is_far_fetched(place: str, concept: str, index: Index) -> bool:
+    """Whether a residual code and a concept that refers to it have no telling word in common."""
+    title = index.names.get(place, "")
+    return is_residual(title) and not share_a_word(title, index.names.get(concept, ""))
 
 
 def _predicate(levels: int, *, is_close: bool) -> str:

@@ -29,6 +29,9 @@ def find(code: str, name: str, index: Index, names: Mapping[Key, tuple[Label, ..
     A name that says the same is at its own level; one that fits after billing qualifiers are
     dropped (laterality, encounter, "other specified") is one level farther.
 
+    Inclusion terms with "NOS" count as names of the code, but not of an "other ..." code, which
+    gathers many.
+
     Args:
         code: a Code id.
         name: its name, used where the code tables have none.
@@ -39,9 +42,8 @@ def find(code: str, name: str, index: Index, names: Mapping[Key, tuple[Label, ..
     for place, depth in depths(code, index):
         title = index.names.get(place, "") or (name if place == code else "")
         ways = [(0, title, words) for words in same_names(title)]
-        ways += [
-            (0, term, words) for term in index.terms.get(place, ()) for words in same_names(term)
-        ]
+        terms = () if "other" in title.lower() else index.terms.get(place, ())
+        ways += [(0, term, words) for term in terms for words in same_names(term)]
         ways += [(1, title, words) for words in wider_names(title)]
         for farther, said, words in ways:
             found += [

@@ -103,6 +103,26 @@ def is_unspecified(text: str) -> bool:
     return bool(re.search(r"\b(un|not otherwise )specified\b|\bnos\b", text.lower()))
 
 
+def is_residual(text: str) -> bool:
+    """Whether a code's name says that it holds what its siblings do not.
+
+    >>> is_residual("Other specified diseases of anus and rectum"), is_residual("Cardiomegaly")
+    (True, False)
+    """
+    return is_unspecified(text) or bool(
+        re.search(r"\bother\b|elsewhere classified|\bnec\b", text.lower())
+    )
+
+
+def share_a_word(one: str, other: str) -> bool:
+    """Whether two names have a word in common that tells something.
+
+    >>> share_a_word("Dry eye syndrome", "Other disorders of eye"), share_a_word("a b", "c")
+    (True, False)
+    """
+    return bool((key(one) & key(other)) - set(read_yaml("rules.yaml")["telling_nothing"]))
+
+
 def _bracketed(text: str) -> tuple[str, ...]:
     if "(" not in text and "[" not in text:
         return (text,)

@@ -122,16 +122,32 @@ def test_of_cross_references_only_the_widest_concepts_link() -> None:
         knowledge(
             concepts=build("concepts", [*kinds, ("X:g", "genus", "disease", "", SOURCE)]),
             mappings=build("mappings", [
-                (concept, "skos:closeMatch", "ICD9CM:277.8", 0.6, SOURCE)
+                (concept, "skos:closeMatch", "ICD9CM:277.3", 0.6, SOURCE)
                 for concept in ("X:k0", "X:k1", "X:g")
             ]),
         ),
         subclass("X:k0", "X:g"),
         subclass("X:k1", "X:g"),
     )
-    found = links(mapped("ICD9CM:277.8", extra=extra), "ICD9CM:277.8")
+    found = links(mapped("ICD9CM:277.3", extra=extra), "ICD9CM:277.3")
     assert set(found) == {"X:g"}
     assert found["X:g"].levels == 1
+
+
+def test_a_cross_reference_of_a_residual_code_needs_a_word_in_common() -> None:
+    extra = knowledge(
+        concepts=build("concepts", [
+            ("X:e", "infective endocarditis", "disease", "", SOURCE),
+            ("X:p", "pericardial effusion", "disease", "", SOURCE),
+        ]),
+        mappings=build("mappings", [
+            ("X:e", "skos:closeMatch", "ICD9CM:136.9", 0.6, SOURCE),
+            ("X:p", "skos:closeMatch", "ICD9CM:423.8", 0.6, SOURCE),
+        ]),
+    )
+    found = mapped("ICD9CM:136.9", "ICD9CM:423.8", extra=extra)
+    assert links(found, "ICD9CM:136.9")["X:e"].levels > NEAR
+    assert links(found, "ICD9CM:423.8")["X:p"].levels > NEAR  # pericardium is another word
 
 
 def test_the_ledger_balances_and_says_why() -> None:
