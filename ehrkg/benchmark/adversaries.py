@@ -64,7 +64,7 @@ class Guesser:
         ``None``: it has nothing to go by. Models are small: one thread each is fastest, and gives
         the same numbers on every machine.
         """
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         with threadpool_limits(limits=1):
             return list(self._all())

@@ -174,7 +174,10 @@ def _rules(
         *maybe_true(task, templates, codes, cohort, support),
         (
             "excludes1_of_answer",
-            _joined([[rows[at]["code"]] for at in answers], codes, ["EXCLUDES1"], support),
+            _any_of(
+                [[rows[at]["code"]] for at in answers], codes,
+                support.stated(codes, codes, ["EXCLUDES1"]),
+            ),
         ),
         ("impossible_for_patient", ~_possible(templates, rows)),
     ]

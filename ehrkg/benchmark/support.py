@@ -2,11 +2,16 @@
 
 An edge joins two codes when one of its ends is a concept of the first code, or anything above or
 below one, and the other end is the same for the second code. Direction and route are not looked at.
+
+No graph is complete, and what holds of a code's next of kin often holds of it without being stated:
+so a candidate is also joined by the edges of its kin (drugs of its pharmacological subgroup, codes
+of its CCSR groups). How much that saves is what ``hiding`` measures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +21,9 @@ import pyarrow.compute as pc
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
+
+ATC_SUBGROUP = len("ATC:C07A")
+"""The length of the CURIE of a pharmacological subgroup: ATC level 3."""
 
 Grid = npt.NDArray[np.bool_]
 
@@ -37,6 +45,10 @@ class Support:
         self._edges = _edges(knowledge, verified)
         nodes = {node for pairs in self._edges.values() for pair in pairs for node in pair}
         self._nodes = {node: at for at, node in enumerate(sorted(nodes))}
+        self._classes = [
+            node for node in knowledge.concepts["id"].to_pylist()
+            if node.startswith("ATC:") and len(node) >= ATC_SUBGROUP
+        ]
         self._matrices: dict[tuple[str, ...], Any] = {}
 
     def predicates(self) -> tuple[str, ...]:
@@ -49,15 +61,23 @@ class Support:
         """Whether an edge of one of the predicates, in either direction, joins row and column.
 
         Args:
-            rows: code ids.
-            columns: code ids.
+            rows: code ids, taken as they are.
+            columns: ids of candidates, taken with their kin.
             predicates: names; unknown ones have no edges.
 
         Returns:
             A grid of len(rows) x len(columns).
         """
+        return self._grid(self._reach(rows), self._reach(columns, self._kin), predicates)
+
+    def stated(
+        self, rows: Sequence[str], columns: Sequence[str], predicates: Iterable[str]
+    ) -> Grid:
+        """The same as ``joined``, of the candidates as they are, without their kin."""
+        return self._grid(self._reach(rows), self._reach(columns), predicates)
+
+    def _grid(self, left: Any, right: Any, predicates: Iterable[str]) -> Grid:
         matrix = self._matrix(tuple(sorted(set(predicates))))
-        left, right = self._reach(rows), self._reach(columns)
         grid: Grid = ((left @ matrix) @ right.T).toarray() > 0
         return grid
 
@@ -78,7 +98,7 @@ class Support:
         grid = np.zeros((len(rows), len(columns)), dtype=bool)
         if not len(rows) or not len(columns):
             return grid
-        left, right = self._reach(rows), self._reach(columns)
+        left, right = self._reach(rows), self._reach(columns, self._kin)
         for first, second in chains:
             path = self._directed(first) @ self._directed(second)
             grid |= ((left @ path.T) @ right.T).toarray() > 0
@@ -105,14 +125,17 @@ class Support:
             for code in codes
         }
 
-    def _reach(self, codes: Sequence[str]) -> Any:
+    def _reach(
+        self, codes: Sequence[str], kin: Callable[[str], frozenset[str]] | None = None
+    ) -> Any:
+        """One row a code: which nodes stand for it, and which for its kin."""
         from scipy import sparse
 
         hierarchy = self._cohort.hierarchy
         rows, columns = [], []
         for at, code in enumerate(codes):
             facts = self._cohort.codes[code]
-            reach = set(facts.up)
+            reach = set(facts.up) | (kin(code) if kin else frozenset())
             for node in facts.near:
                 reach |= hierarchy.below(node)
             found = [self._nodes[node] for node in reach if node in self._nodes]
@@ -120,6 +143,24 @@ class Support:
             columns += found
         shape = (len(codes), len(self._nodes))
         return sparse.csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
+
+    def _kin(self, code: str) -> frozenset[str]:
+        """Concepts of a code's next of kin: by ATC subgroup for a drug, else by CCSR and tree."""
+        facts = self._cohort.codes[code]
+        if facts.kind == "drug":
+            classes = {node[:ATC_SUBGROUP] for node in facts.atc4}
+            return frozenset().union(*(self._subgroups.get(name, ()) for name in classes))
+        related = self._cohort.related(code)
+        return frozenset().union(*(self._cohort.codes[other].near for other in related))
+
+    @cached_property
+    def _subgroups(self) -> dict[str, frozenset[str]]:
+        """Everything below the ATC classes of a subgroup, and they themselves."""
+        found: dict[str, set[str]] = {}
+        for node in self._classes:
+            below = {node, *self._cohort.hierarchy.below(node)}
+            found.setdefault(node[:ATC_SUBGROUP], set()).update(below)
+        return {name: frozenset(nodes) for name, nodes in found.items()}
 
     def _matrix(self, predicates: tuple[str, ...]) -> Any:
         """Edges of any of the predicates, both ways."""
