@@ -11,7 +11,7 @@ from ehrkg.ehr.codes import WHITE_SPACE, normalise_column
 from ehrkg.ehr.files import TableFile, open_table
 from ehrkg.ehr.formats import Format, Unit
 from ehrkg.ehr.routes import WORDS, fold_column, route_column
-from ehrkg.ehr.staging import STAGE, Staged, keep, reject, reject_repeats, settle, stage
+from ehrkg.ehr.staging import STAGE, Staged, hold, keep, reject, reject_repeats, settle, stage
 from ehrkg.foundation.hashing import unit as hashed_unit
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
@@ -82,8 +82,8 @@ def assemble(
 def _patients(con: Backend, form: Format, files: dict[str, TableFile]) -> Staged:
     unit = form.patients
     staged = stage(con, open_table(files[unit.table]), unit, "patient")
-    staged = reject_repeats(con, staged, list(unit.columns), "duplicate_row")
-    return reject_repeats(con, staged, ["patient"], "duplicate_id")
+    staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
+    return hold(con, reject_repeats(staged, ["patient"], "duplicate_id"))
 
 
 def _visits(con: Backend, form: Format, files: dict[str, TableFile], patients: Table) -> Staged:
@@ -94,9 +94,9 @@ def _visits(con: Backend, form: Format, files: dict[str, TableFile], patients: T
         (~rows.patient.isin(patients.patient), "unknown_patient"),
         (rows.discharged < rows.admitted, "reversed_times"),
     ]
-    staged = reject(con, staged, rows, reasons)
-    staged = reject_repeats(con, staged, list(unit.columns), "duplicate_row")
-    return reject_repeats(con, staged, ["visit"], "duplicate_id")
+    staged = reject(staged, rows, reasons)
+    staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
+    return hold(con, reject_repeats(staged, ["visit"], "duplicate_id"))
 
 
 def _events(
@@ -118,10 +118,10 @@ def _events(
         (empty, "empty_code"),
         (~version.isin(list(unit.systems)), "unknown_code_version"),
     ]
-    staged = reject(con, staged, rows, reasons)
+    staged = reject(staged, rows, reasons)
     if unit.drop_duplicates:
-        return reject_repeats(con, staged, list(unit.columns), "duplicate_row")
-    return staged
+        staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
+    return hold(con, staged)
 
 
 def _event_rows(unit: Unit, rows: Table, source: str, ledger: Ledger) -> Table:

@@ -6,7 +6,7 @@ Nothing here knows a format: the declaration (``formats``) says which column is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -34,7 +34,9 @@ QUARANTINE = pa.schema(
 )
 """The unusable rows of reading. Sorted by source, row."""
 
-_DATE = r"^\d{4}-\d\d-\d\d"
+_SHORTEST_DATE = 10
+"""Shorter words that engines take for times ("epoch", "infinity") are none."""
+
 _INTEGER = r"^[+-]?\d+(\.0+)?$"
 _EXPECTED = {"time": "YYYY-MM-DD HH:MM:SS or YYYY-MM-DD", "int": "a whole number"}
 _REASONS = {"time": "bad_date", "int": "bad_number", "id": "empty_id"}
@@ -47,11 +49,14 @@ class Staged:
     Attributes:
         unit: its name in the ledger: "patient", "visit", "diagnosis", ...
         raw: the file.
+        text: the rows as text, in the engine.
         rows: the rows: ``row``, our fields, ``raw_code`` where there is a code, ``reason``.
+            An expression until ``hold`` computes it.
     """
 
     unit: str
     raw: RawTable
+    text: Table
     rows: Table
 
     @property
@@ -84,17 +89,13 @@ def stage(con: Backend, raw: RawTable, unit: Unit, name: str) -> Staged:
         for field in unit.columns.values()
         if field.type == kind
     ]
-    rows = text.select("row", reason=_first(reasons), **values)
-    return Staged(name, raw, _keep(con, rows, name, instead_of=text))
+    return Staged(name, raw, text, text.select("row", reason=_first(reasons), **values))
 
 
-def reject(
-    con: Backend, staged: Staged, rows: Table, reasons: Sequence[tuple[BooleanValue, str]]
-) -> Staged:
+def reject(staged: Staged, rows: Table, reasons: Sequence[tuple[BooleanValue, str]]) -> Staged:
     """Give the still usable rows the first reason that holds for them.
 
     Args:
-        con: the engine.
         staged: the table.
         rows: its rows, perhaps with more columns, over which the conditions are written.
         reasons: conditions, each with the reason's name; the first that holds counts.
@@ -102,16 +103,13 @@ def reject(
     import ibis
 
     reason = ibis.ifelse(rows.reason != "", rows.reason, _first(reasons))
-    kept = rows.mutate(reason=reason)
-    name = f"{staged.unit}_checked"
-    return Staged(staged.unit, staged.raw, _keep(con, kept, name, instead_of=staged.rows))
+    return replace(staged, rows=rows.mutate(reason=reason))
 
 
-def reject_repeats(con: Backend, staged: Staged, keys: Sequence[str], reason: str) -> Staged:
+def reject_repeats(staged: Staged, keys: Sequence[str], reason: str) -> Staged:
     """Of usable rows with equal keys keep one: the least by content, so that order is no matter.
 
     Args:
-        con: the engine.
         staged: the table.
         keys: the fields by which rows are the same.
         reason: what the others are dropped for.
@@ -125,9 +123,14 @@ def reject_repeats(con: Backend, staged: Staged, keys: Sequence[str], reason: st
         order_by=[*(rows[name].asc(nulls_first=True) for name in others), rows.row],
     )
     again = (rows.reason == "") & (place > 0)
-    kept = rows.mutate(reason=ibis.ifelse(again, reason, rows.reason))
-    name = f"{staged.unit}_{reason}"
-    return Staged(staged.unit, staged.raw, _keep(con, kept, name, instead_of=rows))
+    return replace(staged, rows=rows.mutate(reason=ibis.ifelse(again, reason, rows.reason)))
+
+
+def hold(con: Backend, staged: Staged) -> Staged:
+    """Compute the rows now, and let go of the text that they were made from."""
+    rows = keep(con, staged.rows, f"rows_{staged.unit}")
+    con.raw_sql(f'DROP TABLE "{staged.text.get_name()}"')
+    return replace(staged, rows=rows)
 
 
 def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
@@ -171,13 +174,6 @@ def keep(con: Backend, rows: Table, name: str) -> Table:
     return con.table(name)
 
 
-def _keep(con: Backend, rows: Table, name: str, *, instead_of: Table) -> Table:
-    """``keep``, and let go of the table that it was made from: one copy is held, not four."""
-    kept = keep(con, rows, f"staged_{name}")
-    con.raw_sql(f'DROP TABLE "{instead_of.get_name()}"')
-    return kept
-
-
 def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
     import ibis
 
@@ -191,7 +187,8 @@ def _trimmed(text: Column) -> StringColumn:
 def _value(text: Column, field: Field) -> Column:
     trimmed = _trimmed(text)
     if field.type == "time":
-        return trimmed.re_search(_DATE).ifelse(trimmed, None).try_cast("timestamp").truncate("s")
+        long = trimmed.length() >= _SHORTEST_DATE
+        return long.ifelse(trimmed, None).try_cast("timestamp").truncate("s")
     if field.type == "int":
         return trimmed.re_search(_INTEGER).ifelse(trimmed, None).try_cast("int32")
     return trimmed

@@ -82,7 +82,7 @@ def test_empty_file_and_header_only(extract) -> None:
 
 
 def test_truncated_gzip(extract) -> None:
-    extract.tables["prescriptions"] *= 3000
+    extract.tables["prescriptions"] *= 300
     source = extract.write(suffix=".csv.gz")
     path = source / "prescriptions.csv.gz"
     whole = path.read_bytes()
