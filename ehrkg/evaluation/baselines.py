@@ -122,6 +122,8 @@ class EmbeddingSimilarity:
     known_answers: Mapping[str, Sequence[str]]
     name: str = "embedding similarity"
     key_source: bool = False
+    _seen: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    """Vectors of texts met before: the controls ask the same stems and options again."""
 
     @classmethod
     def learn(cls, embedder: Embedder, items: pa.Table) -> EmbeddingSimilarity:
@@ -160,10 +162,10 @@ class EmbeddingSimilarity:
         return known[int(np.argmax(near))]
 
     def _vectors(self, texts: set[str]) -> dict[str, npt.NDArray[np.float32]]:
-        ordered = sorted(texts)
-        if not ordered:
-            return {}
-        return dict(zip(ordered, self.embedder.encode(ordered), strict=True))
+        fresh = sorted(texts - self._seen.keys())
+        if fresh:
+            self._seen.update(zip(fresh, self.embedder.encode(fresh), strict=True))
+        return self._seen
 
 
 @dataclass(frozen=True)

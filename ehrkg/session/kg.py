@@ -9,12 +9,13 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from ehrkg import benchmark, ehr, graph, mapping, ontology, verify
+from ehrkg import benchmark, ehr, mapping, ontology, verify
 from ehrkg.benchmark import Benchmark
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
-from ehrkg.graph import GraphStore
+from ehrkg.graph import GraphStore, open_store, readers, writers
+from ehrkg.graph.explain import Explanation, explain_template
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
@@ -77,7 +78,7 @@ class KnowledgeGraph:
             InputError: the tables can't be used; it says which file, line and column.
         """
         self._hospital = ehr.read(source, format=format, ledger=self.ledger)
-        graph.write_hospital(self.store, self._hospital)
+        writers.write_hospital(self.store, self._hospital)
         return self._hospital
 
     def load_ontology(self, source: str | Path, *, format: str | None = None) -> Knowledge:  # noqa: A002
@@ -92,7 +93,7 @@ class KnowledgeGraph:
         """
         loaded = ontology.load(source, format=format, ledger=self.ledger)
         self._knowledge = ontology.merge(self._base_knowledge(), loaded)
-        graph.write_knowledge(self.store, self._knowledge)
+        writers.write_knowledge(self.store, self._knowledge)
         self._mapping = None
         return loaded
 
@@ -109,9 +110,9 @@ class KnowledgeGraph:
         self._knowledge = ontology.merge(
             self._base_knowledge(), ontology.for_codes(codes, ledger=self.ledger)
         )
-        graph.write_knowledge(self.store, self._knowledge)
+        writers.write_knowledge(self.store, self._knowledge)
         self._mapping = mapping.map_codes(codes, self._knowledge, ledger=self.ledger)
-        graph.write_links(self.store, self._mapping.links)
+        writers.write_links(self.store, self._mapping.links)
         return self._mapping
 
     def propose(self, proposer: Proposer, *, tasks: Iterable[str] | None = None) -> pa.Table:
@@ -154,7 +155,7 @@ class KnowledgeGraph:
         )
         if own:
             self._verified = verified
-            graph.write_relations(self.store, verified.relations, verified.evidence)
+            writers.write_relations(self.store, verified.relations, verified.evidence)
         return verified
 
     def instantiate(
@@ -197,7 +198,7 @@ class KnowledgeGraph:
             seed=seed,
             ledger=self.ledger,
         )
-        graph.write_templates(self.store, templates)
+        writers.write_templates(self.store, templates)
         return Benchmark.from_tables(
             templates=templates, items=items, relations=verified.relations, store=self.store
         )
@@ -214,7 +215,7 @@ class KnowledgeGraph:
         """
         return self.store.query(cypher, **parameters)
 
-    def explain(self, item: str) -> graph.Explanation:
+    def explain(self, item: str) -> Explanation:
         """The chain from a question to the rows of the tables and the knowledge behind it.
 
         Args:
@@ -223,13 +224,13 @@ class KnowledgeGraph:
         Raises:
             UsageError: the graph has no such template.
         """
-        return graph.explain_template(self.store, item.split(".", 1)[0])
+        return explain_template(self.store, item.split(".", 1)[0])
 
     @property
     def hospital(self) -> Hospital:
         """What was read, or what the graph holds of it."""
         if self._hospital is None:
-            self._hospital = graph.read_hospital(self.store)
+            self._hospital = readers.read_hospital(self.store)
             if self._hospital.visits.num_rows == 0:
                 self._hospital = None
                 raise UsageError(
@@ -253,18 +254,18 @@ class KnowledgeGraph:
     def verified(self) -> Verified:
         """Relations and evidence, of this session or of the graph."""
         if self._verified is None:
-            relations = graph.read_relations(self.store)
+            relations = readers.read_relations(self.store)
             if relations.num_rows == 0:
                 raise UsageError(
                     "no relation was verified", todo="call kg.propose(...) and kg.verify(...) first"
                 )
-            self._verified = Verified(relations, graph.read_evidence(self.store))
+            self._verified = Verified(relations, readers.read_evidence(self.store))
         return self._verified
 
     def _base_knowledge(self) -> Knowledge:
         if self._knowledge is not None:
             return self._knowledge
-        stored = graph.read_knowledge(self.store)
+        stored = readers.read_knowledge(self.store)
         if stored.concepts.num_rows:
             return stored
         return ontology.shipped(ledger=self.ledger)
@@ -292,4 +293,4 @@ def open_graph(
     ...     kg
     KnowledgeGraph(...)
     """
-    return KnowledgeGraph(graph.open_store(target, build=build, read_only=read_only))
+    return KnowledgeGraph(open_store(target, build=build, read_only=read_only))

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ehrkg import graph, ontology
+from ehrkg import ontology
 from ehrkg import verify as verification
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.storage import write_atomically
+from ehrkg.graph import open_store, readers
 from ehrkg.verify.schema import Verified
 
 SHOWN = ("head", "predicate", "tail", "verdict", "score", "reasons", "origins", "sources")
@@ -53,8 +54,8 @@ def verify_file(path: Path, graph_path: Path | None) -> Verified:
     if graph_path is None:
         knowledge = ontology.shipped()
     else:
-        with graph.open_store(graph_path, read_only=True) as store:
-            knowledge = graph.read_knowledge(store)
+        with open_store(graph_path, read_only=True) as store:
+            knowledge = readers.read_knowledge(store)
     candidates, links = verification.resolve_pairs(table, knowledge)
     return verification.verify(
         candidates, links, knowledge, embedder=verification.SentenceTransformerEmbedder()

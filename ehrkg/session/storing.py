@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ehrkg import graph
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.progress import Progress
+from ehrkg.graph import open_store, writers
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
@@ -39,16 +39,16 @@ def store_graph(
     for leftover in work.glob(f"{GRAPH}*"):
         leftover.unlink()
     progress.start("filling the graph", 5)
-    with graph.open_store(part) as store:
-        graph.write_hospital(store, hospital)
+    with open_store(part) as store:
+        writers.write_hospital(store, hospital)
         progress.advance()
-        graph.write_knowledge(store, knowledge)
+        writers.write_knowledge(store, knowledge)
         progress.advance()
-        graph.write_links(store, mapping.links)
+        writers.write_links(store, mapping.links)
         progress.advance()
-        graph.write_relations(store, verified.relations, verified.evidence)
+        writers.write_relations(store, verified.relations, verified.evidence)
         progress.advance()
-        graph.write_templates(store, templates)
+        writers.write_templates(store, templates)
         progress.advance()
         facts: dict[str, object] = {"content": store.content_hash(), "counts": store.counts()}
     part.replace(out / GRAPH)
