@@ -119,12 +119,14 @@ def open_table(file: TableFile) -> RawTable:
             todo="export the table again",
         )
     fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
-    path = str(file.path).replace("'", "''")
-    # path and columns are quoted; one thread a file, so row_number() follows its lines
+    path = re.sub(r"([\[*?])", r"[\1]", str(file.path)).replace("'", "''")
+    packed = "gzip" if file.path.name.lower().endswith(".gz") else "none"
+    # what stands in a path is no pattern; one thread a file, so row_number() follows its lines
     select = (
         f"SELECT row_number() OVER () AS row, * FROM read_csv('{path}', auto_detect=false, "  # noqa: S608
         f"columns={{{fields}}}, header=true, delim=',', quote='\"', escape='\"', nullstr='', "
-        "strict_mode=true, null_padding=false, parallel=false, max_line_size=16777216)"
+        "strict_mode=true, null_padding=false, parallel=false, max_line_size=16777216, "
+        f"compression='{packed}')"
     )
     return RawTable(file, columns, lines, select)
 

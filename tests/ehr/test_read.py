@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from datetime import datetime
@@ -50,13 +51,26 @@ def test_visits_are_in_time_order_with_age_gap_and_death(extract) -> None:
     assert second["admitted"] == datetime(2151, 3, 10, 8)
 
 
-@pytest.mark.parametrize(
-    ("anchor_age", "anchor_year", "age"),
-    [("88", "2159", 89), ("88", "2158", 91), ("91", "2165", 91), ("0", "2160", 0)],
-)
-def test_over_89_is_91(extract, anchor_age: str, anchor_year: str, age: int) -> None:
-    extract.tables["patients"][1] |= {"anchor_age": anchor_age, "anchor_year": anchor_year}
-    assert by(ehr.read(extract.write()).visits, "id")["21"]["age"] == age
+def test_over_89_is_91(extract) -> None:
+    ages = {("88", "2159"): 89, ("88", "2158"): 91, ("91", "2165"): 91, ("0", "2160"): 0}
+    patient, visit = extract.tables["patients"][1], extract.tables["admissions"][2]
+    for place, (age, year) in enumerate(ages):
+        who = {"subject_id": f"3{place}"}
+        extract.tables["patients"].append(patient | who | {"anchor_age": age, "anchor_year": year})
+        extract.tables["admissions"].append(visit | who | {"hadm_id": f"3{place}"})
+    visits = by(ehr.read(extract.write()).visits, "id")
+    assert [visits[f"3{place}"]["age"] for place in range(4)] == list(ages.values())
+
+
+def test_names_of_folders_and_files_are_taken_as_they_stand(new_extract) -> None:
+    extract = new_extract("it's [my] *data*?")
+    extract.write(suffix=".CSV")
+    for path in extract.folder.glob("d_icd*"):
+        path.with_suffix(".CSV.GZ").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    hospital = ehr.read(extract.folder)
+    assert len(hospital.events) == 9
+    assert by(hospital.codes, "id")["ICD9CM:428.0"]["name"] == "Heart failure, unspecified"
 
 
 def test_gap_counts_from_the_latest_earlier_discharge(extract) -> None:
