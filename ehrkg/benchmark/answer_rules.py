@@ -20,6 +20,7 @@ from ehrkg.benchmark.code_classes import (
     is_unaskable,
     rule_data,
     standing_kind,
+    states_cause,
 )
 from ehrkg.benchmark.cohort import Cohort, Order, VisitFacts
 from ehrkg.benchmark.giveaways import Answer, Giveaways
@@ -234,6 +235,16 @@ def _not_a_disease(claim: Claim, ground: Ground) -> bool:
     return not is_answerable(ground.cohort.codes[claim.answer])
 
 
+def _other_cause(claim: Claim, ground: Ground) -> bool:
+    """The answer is a kind of the relation's effect that names a cause of its own.
+
+    "Bleeding causes anemia" licenses anemia, not "anemia in chronic kidney disease".
+    """
+    facts = ground.cohort.codes[claim.answer]
+    is_effect = claim.relation["tail"] == claim.answer
+    return is_effect and claim.concept not in facts.exact and states_cause(facts)
+
+
 def _not_main(occurrence: Occurrence, _: Ground) -> bool:
     """Ordered only as base or additive."""
     return occurrence.order is not None and not occurrence.order.main
@@ -301,6 +312,7 @@ _OF_DISEASES: tuple[tuple[str, ClaimRule], ...] = (
     ("residual", _residual),
     ("name_cut", _name_cut),
     ("not_a_disease", _not_a_disease),
+    ("other_cause", _other_cause),
 )
 _ORDERS: tuple[tuple[str, OccurrenceRule], ...] = (
     ("not_main", _not_main),

@@ -80,9 +80,20 @@ def is_unaskable(facts: CodeFacts) -> bool:
     return any(re.search(pattern, display(facts)) for pattern in _patterns("unaskable"))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_care(facts: CodeFacts) -> bool:
     """Whether the code is about care itself: a complication of a procedure, an adverse effect."""
-    return code_class(facts) in rule_data()["care"]
+    return code_class(facts) in rule_data()["care"] or any(
+        re.search(pattern, facts.name, re.IGNORECASE) for pattern in _patterns("care_names")
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def states_cause(facts: CodeFacts) -> bool:
+    """Whether the code's name says what the disease came from."""
+    return any(
+        re.search(pattern, facts.name, re.IGNORECASE) for pattern in _patterns("states_cause")
+    )
 
 
 def is_answerable(facts: CodeFacts) -> bool:
@@ -93,6 +104,7 @@ def is_answerable(facts: CodeFacts) -> bool:
     """
     return (
         code_class(facts) in rule_data()["answerable"]
+        and not is_care(facts)
         and not is_residual(facts)
         and not is_unaskable(facts)
     )

@@ -34,6 +34,7 @@ class CodeFacts:
             linked to at a near level. For a drug: its ingredient concepts.
         up: ``near``, everything above it in any hierarchy, and concepts linked from afar.
         concepts: the near concepts alone, without code ids.
+        exact: the concepts that mean the same as the code (level 0, exact match).
         exact_name: the name of the concept that means the same as the code, "" where none does.
         ccsr: CCSR groups. category, chapter: of the ICD tree, "" where there is none.
         chronic: by CCIR or CCI; None where undetermined.
@@ -52,6 +53,7 @@ class CodeFacts:
     near: frozenset[str]
     up: frozenset[str]
     concepts: frozenset[str]
+    exact: frozenset[str]
     exact_name: str
     ccsr: frozenset[str]
     category: str
@@ -134,7 +136,10 @@ def code_facts(
     attributes = {row["code"]: row for row in knowledge.attributes.to_pylist()}
     drugs = {row["code"]: row for row in mapping.drug_strings.to_pylist()}
     links = _links_by_code(mapping.links)
-    exact = _exact_names(mapping.links, knowledge.concepts)
+    exact = _exact_concepts(mapping.links)
+    names = dict(
+        zip(*(knowledge.concepts[name].to_pylist() for name in ("id", "name")), strict=True)
+    )
     facts = {}
     for code in sorted(hospital.codes.to_pylist(), key=lambda row: str(row["id"])):
         facts[code["id"]] = _facts_of(
@@ -142,7 +147,8 @@ def code_facts(
             attributes.get(code["id"], {}),
             drugs.get(code["id"], {}),
             links.get(code["id"], []),
-            exact.get(code["id"], ""),
+            exact.get(code["id"], frozenset()),
+            names,
             hierarchy,
         )
     return facts
@@ -159,12 +165,8 @@ def _links_by_code(links: pa.Table) -> dict[str, list[tuple[int, float, str]]]:
     return {code: sorted(rows) for code, rows in found.items()}
 
 
-def _exact_names(links: pa.Table, concepts: pa.Table) -> dict[str, str]:
-    """Names of exactly matched concepts, by code; only where a code has exactly one such concept.
-
-    A name taken over says the same as the code only if nothing is lost on the way: level 0, an
-    exact match, and no second concept that claims the same.
-    """
+def _exact_concepts(links: pa.Table) -> dict[str, frozenset[str]]:
+    """The concepts that mean the same as a code: level 0, exact match, and surely so."""
     exact = links.filter(
         pc.and_(
             pc.and_(pc.equal(links["levels"], 0), pc.equal(links["predicate"], "skos:exactMatch")),
@@ -176,12 +178,7 @@ def _exact_names(links: pa.Table, concepts: pa.Table) -> dict[str, str]:
         exact["code"].to_pylist(), exact["concept"].to_pylist(), strict=True
     ):
         found[code].add(concept)
-    names = dict(zip(concepts["id"].to_pylist(), concepts["name"].to_pylist(), strict=True))
-    return {
-        code: names.get(next(iter(matched)), "")
-        for code, matched in found.items()
-        if len(matched) == 1
-    }
+    return {code: frozenset(matched) for code, matched in found.items()}
 
 
 def _facts_of(
@@ -189,7 +186,8 @@ def _facts_of(
     attributes: Mapping[str, object],
     drug: Mapping[str, object],
     links: list[tuple[int, float, str]],
-    exact_name: str,
+    exact: frozenset[str],
+    names: Mapping[str, str],
     hierarchy: Hierarchy,
 ) -> CodeFacts:
     concepts = frozenset(concept for levels, _, concept in links if levels <= NEAR)
@@ -212,7 +210,9 @@ def _facts_of(
         near=near,
         up=frozenset(up),
         concepts=concepts,
-        exact_name=exact_name,
+        exact=exact,
+        # A second concept that claims the same leaves it open which name says what the code says.
+        exact_name=names.get(next(iter(exact)), "") if len(exact) == 1 else "",
         ccsr=frozenset(_strings(attributes.get("ccsr"))),
         category=str(attributes.get("category") or ""),
         chapter=str(attributes.get("chapter") or ""),

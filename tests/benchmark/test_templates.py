@@ -268,6 +268,7 @@ def test_a_second_indication_takes_the_reason_away() -> None:
         ("ICD9CM:E849.7", "Accidents occurring in residential institution", "not_a_disease"),
         ("ICD10CM:I63.89", "Other cerebral infarction", "residual"),
         ("ICD9CM:434.8", "Cerebral embolism, not elsewhere classified", "residual"),
+        ("ICD10CM:K59.03", "Drug induced constipation", "care_itself"),
         ("ICD10CM:T45.515A", "Adverse effect of anticoagulants", "care_itself"),
         ("ICD10CM:I97.820", "Postprocedural cerebrovascular infarction", "care_itself"),
         ("ICD9CM:997.02", "Iatrogenic cerebrovascular infarction or hemorrhage", "care_itself"),
@@ -285,6 +286,19 @@ def test_what_is_no_disease_of_its_own_is_never_an_answer(
     made, dropped = templates(world, task)
     assert [code] not in made["answer"].to_pylist()
     assert dropped[rule] == 1
+
+
+def test_a_kind_that_names_another_cause_is_no_effect_of_the_anchor() -> None:
+    world = base()
+    code = world.diagnosis("ICD10CM:D63.1", "Anemia in chronic kidney disease",
+                           concept="M:ANEMIA2", levels=1)
+    bleed = world.diagnosis("ICD10CM:K92.2", "Gastrointestinal hemorrhage", concept="M:BLEED")
+    world.patient("p1").visit([bleed, GOUT, ASTHMA, code])
+    world.relation(bleed, "CAUSES", code)
+    made, dropped = templates(world, "diagnosis")
+    assert dropped == {"other_cause": 1}
+    # Given the anemia, the bleeding may still be asked for: that reading claims no more.
+    assert made["answer"].to_pylist() == [[bleed]]
 
 
 # Rules on prognosis
