@@ -72,7 +72,8 @@ class Passages:
     """Sentences of definitions, and what each is about.
 
     Attributes:
-        texts: distinct sentences, each led by the name of the concept it defines; sorted.
+        texts: distinct sentences that are about two ends, each led by the name of the concept it
+            defines; sorted. Others could not count, and embedding them would cost most of the time.
         source: by sentence, of the definition it stands in (the first source in the alphabet).
         owner, named, sentence: sorted triples: a sentence out of the definition of ``owner`` or of
             one of its parents that names the concept ``named``.
@@ -119,8 +120,10 @@ def passages(knowledge: Knowledge, arrays: KnowledgeArrays, concepts: Ints) -> P
     mine, row = join(about[:, 1], names[:, 0])
     triples = np.column_stack([about[mine, 0], names[row, 1], about[mine, 1]])
     triples = np.unique(triples[triples[:, 0] != triples[:, 1]], axis=0).reshape(-1, 3)
+    kept, place = np.unique(triples[:, 2], return_inverse=True)
+    texts = [texts[number] for number in kept.tolist()]
     return Passages(
-        texts, [said[text] for text in texts], triples[:, 0], triples[:, 1], triples[:, 2]
+        texts, [said[text] for text in texts], triples[:, 0], triples[:, 1], place.ravel()
     )
 
 
