@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -23,15 +23,16 @@ def read_yaml(name: str) -> Any:
 
 
 @cache
-def _patterns(group: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in read_yaml("labels.yaml")[group])
+def _pattern(group: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in read_yaml("labels.yaml")[group]))
 
 
 @cache
-def _alike() -> tuple[tuple[re.Pattern[str], str], ...]:
-    pairs = read_yaml("labels.yaml")["alike"].items()
-    ordered = sorted(pairs, key=lambda pair: (-len(pair[0].split()), pair[0]))
-    return tuple((re.compile(rf"\b{re.escape(words)}\b"), other) for words, other in ordered)
+def _alike() -> tuple[re.Pattern[str], dict[str, str]]:
+    """One pattern for all phrases that say the same, longer ones first, and what each becomes."""
+    pairs = {str(words): str(other) for words, other in read_yaml("labels.yaml")["alike"].items()}
+    ordered = sorted(pairs, key=lambda words: (-len(words.split()), words))
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})\b"), pairs
 
 
 @cache
@@ -39,6 +40,7 @@ def _stop() -> frozenset[str]:
     return frozenset(read_yaml("labels.yaml")["stop"])
 
 
+@lru_cache(maxsize=1 << 17)
 def key(text: str) -> Key:
     """The words of a name as a set: lower case, American spelling, singular, stop words gone.
 
@@ -49,8 +51,8 @@ def key(text: str) -> Key:
     """
     plain = re.sub(r"[^a-z0-9+.%]+", " ", text.lower().replace("'s", " ")).strip()
     plain = " ".join(_spelling(word.strip(".")) for word in plain.split())
-    for words, other in _alike():
-        plain = words.sub(other, plain)
+    pattern, pairs = _alike()
+    plain = pattern.sub(lambda found: pairs[found.group()], plain)
     return frozenset(word for word in plain.split() if word not in _stop())
 
 
@@ -65,7 +67,7 @@ def _spelling(word: str) -> str:
     return word
 
 
-@cache
+@lru_cache(maxsize=1 << 17)
 def same_names(text: str) -> tuple[Key, ...]:
     """The keys under which a code's name says exactly what it says.
 
@@ -79,7 +81,7 @@ def same_names(text: str) -> tuple[Key, ...]:
     )
 
 
-@cache
+@lru_cache(maxsize=1 << 17)
 def wider_names(text: str) -> tuple[Key, ...]:
     """The keys of what a code is a kind of, once its billing qualifiers are dropped.
 
@@ -131,9 +133,9 @@ def _bracketed(text: str) -> tuple[str, ...]:
 
 
 def _without(text: str, group: str) -> str:
-    for pattern in _patterns(group):
-        text = pattern.sub(" ", text)
-    return text
+    """The text without a group's phrases, until none is left: taking one off may bare another."""
+    shorter = " ".join(_pattern(group).sub(" ", text).split())
+    return shorter if shorter == text else _without(shorter, group)
 
 
 def _distinct(found: Sequence[Key]) -> tuple[Key, ...]:

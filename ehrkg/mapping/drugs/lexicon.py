@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ehrkg.mapping.drugs.text import rules, word_set
 from ehrkg.mapping.index import Label
@@ -49,6 +49,8 @@ class Lexicon:
     names: Mapping[str, tuple[Label, ...]]
     singles: tuple[str, ...]
     longest: int
+    spelt: dict[str, Hit | None] = field(default_factory=dict, compare=False, repr=False)
+    """Near spellings already looked for: hospitals repeat their words."""
 
     def exact(self, phrase: str) -> Hit | None:
         """The drugs of that very name."""
@@ -72,10 +74,15 @@ class Lexicon:
 
     def fuzzy(self, word: str) -> Hit | None:
         """The one drug that is spelt nearly so."""
-        from rapidfuzz import fuzz, process
-
         if len(word) < SHORTEST_FUZZY:
             return None
+        if word not in self.spelt:
+            self.spelt[word] = self._near(word)
+        return self.spelt[word]
+
+    def _near(self, word: str) -> Hit | None:
+        from rapidfuzz import fuzz, process
+
         near = process.extract(
             word, self.singles, scorer=fuzz.ratio, score_cutoff=FUZZY_SCORE, limit=5
         )
