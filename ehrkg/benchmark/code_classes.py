@@ -8,28 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
-
-import yaml
 
 from ehrkg.benchmark.cohort_codes import CodeFacts
 from ehrkg.benchmark.names import display
+from ehrkg.benchmark.residual import REMEMBERED, is_residual, name_fits, rule_data
+
+__all__ = [
+    "DISEASE",
+    "REMEMBERED",
+    "CodeRange",
+    "code_class",
+    "in_ranges",
+    "is_answerable",
+    "is_care",
+    "is_residual",
+    "is_unaskable",
+    "rule_data",
+    "standing_kind",
+    "states_cause",
+]
 
 DISEASE = "disease"
-
-REMEMBERED = 1 << 17
-"""How many codes' answers to one question are kept."""
-
-
-@cache
-def rule_data() -> Mapping[str, Any]:
-    """answer_rules.yaml, read once."""
-    text = Path(__file__).with_name("answer_rules.yaml").read_text(encoding="utf-8")
-    data: Mapping[str, Any] = yaml.safe_load(text)
-    return data
-
 
 @dataclass(frozen=True)
 class CodeRange:
@@ -69,31 +70,21 @@ def code_class(facts: CodeFacts) -> str:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def is_residual(facts: CodeFacts) -> bool:
-    """Whether the code system's own name says that the code holds what is left over."""
-    return any(re.search(pattern, facts.name, re.IGNORECASE) for pattern in _patterns("residual"))
-
-
-@lru_cache(maxsize=REMEMBERED)
 def is_unaskable(facts: CodeFacts) -> bool:
     """Whether the code's display name cannot stand as an option, for being cut short."""
-    return any(re.search(pattern, display(facts)) for pattern in _patterns("unaskable"))
+    return any(re.search(pattern, display(facts)) for pattern in rule_data()["unaskable"])
 
 
 @lru_cache(maxsize=REMEMBERED)
 def is_care(facts: CodeFacts) -> bool:
     """Whether the code is about care itself: a complication of a procedure, an adverse effect."""
-    return code_class(facts) in rule_data()["care"] or any(
-        re.search(pattern, facts.name, re.IGNORECASE) for pattern in _patterns("care_names")
-    )
+    return code_class(facts) in rule_data()["care"] or name_fits(facts, "care_names")
 
 
 @lru_cache(maxsize=REMEMBERED)
 def states_cause(facts: CodeFacts) -> bool:
     """Whether the code's name says what the disease came from."""
-    return any(
-        re.search(pattern, facts.name, re.IGNORECASE) for pattern in _patterns("states_cause")
-    )
+    return name_fits(facts, "states_cause")
 
 
 def is_answerable(facts: CodeFacts) -> bool:
@@ -124,7 +115,3 @@ def standing_kind(facts: CodeFacts, route: str) -> str:
         if fits_route and fits_drug:
             return str(row["kind"])
     return ""
-
-
-def _patterns(name: str) -> list[str]:
-    return list(rule_data()[name])

@@ -14,16 +14,10 @@ from typing import Any
 
 import yaml
 
-from ehrkg.benchmark.code_classes import (
-    REMEMBERED,
-    code_class,
-    in_ranges,
-    is_residual,
-    rule_data,
-)
+from ehrkg.benchmark.code_classes import REMEMBERED, code_class, in_ranges, rule_data
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.cohort_codes import CodeFacts
-from ehrkg.benchmark.names import display, drug_name, is_renamed, words
+from ehrkg.benchmark.names import display, drug_name, says_something, words
 
 NEXT = "next"
 
@@ -90,7 +84,7 @@ class Giveaways:
             return True
         if context.kind == "drug" and context.drug_kind not in table["drug_kinds"]:
             return True
-        return is_unreadable(context) or (is_residual(context) and not is_renamed(context))
+        return is_unreadable(context) or not says_something(context)
 
     def _related(self, context: CodeFacts, facts: CodeFacts, _: Answer) -> bool:
         """Same concept, ancestor, descendant, CCSR sibling; a drug of the answer's ATC class."""

@@ -16,12 +16,14 @@ from typing import Any
 import yaml
 
 from ehrkg.benchmark.cohort_codes import CodeFacts
+from ehrkg.benchmark.residual import is_residual
 from ehrkg.foundation.errors import UsageError
 
 Rewrites = tuple[tuple[re.Pattern[str], str], ...]
 
-STEM_LENGTH = 5
-"""Letters of a word that are compared: "diabetes" and "diabetic" are one word."""
+STEM_LENGTH = 6
+"""Letters of a word that are compared: "diabetes" and "diabetic" are one word, "hypertension" and
+"hyperkalemia" two."""
 
 
 LONGEST_ACRONYM = 6
@@ -234,13 +236,17 @@ def drug_phrase(facts: CodeFacts, route: str) -> str:
 
 
 def _own_name(facts: CodeFacts) -> str:
-    """The concept's name where it means the same as the code, else the code system's."""
-    return facts.exact_name or facts.name or facts.id.split(":", 1)[1]
+    """The concept's name where it means the same as the code, else the code system's.
+
+    What holds the rest ("other disorders of ...") means the same as no concept.
+    """
+    own = facts.name or facts.id.split(":", 1)[1]
+    return own if is_residual(facts) else facts.exact_name or own
 
 
-def is_renamed(facts: CodeFacts) -> bool:
-    """Whether a person has written down what the code is called, or a concept means the same."""
-    return bool(facts.exact_name) or cleaned(facts.name).casefold() in rules().instead
+def says_something(facts: CodeFacts) -> bool:
+    """Whether a code is no residue, or a person has written down what such a code is called."""
+    return not is_residual(facts) or cleaned(facts.name).casefold() in rules().instead
 
 
 def display(facts: CodeFacts, route: str = "") -> str:
@@ -303,7 +309,7 @@ def words(name: str) -> frozenset[str]:
     """The words of a name that say something, cut to their stems; for comparing names.
 
     >>> sorted(words("Type 2 diabetes mellitus with diabetic neuropathy"))
-    ['2', 'diabe', 'melli', 'neuro']
+    ['2', 'diabet', 'mellit', 'neurop']
     """
     found = re.findall(r"[a-z0-9]+", cleaned(name).casefold())
     return frozenset(word[:STEM_LENGTH] for word in found if word not in rules().small_words)
