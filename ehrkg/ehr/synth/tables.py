@@ -54,6 +54,9 @@ DIRT = {
 REORDERED = (0.25, 0.06)
 """The chance that a drug of a visit is ordered a second and a third time."""
 
+USUAL = 0.75
+"""The share of the usual code among a condition's codes."""
+
 _KINDS = ["EW EMER.", "OBSERVATION ADMIT", "URGENT", "EU OBSERVATION", "ELECTIVE"]
 _HOMES = ["HOME", "HOME HEALTH CARE", "SKILLED NURSING FACILITY", "REHAB"]
 
@@ -289,10 +292,10 @@ class _Variants:
         self.starts, self.counts = np.array(starts), np.array(counts)
 
     def pick(self, era: Ints, thing: Ints, luck: Floats) -> pa.Array:
-        """One code a row: two thirds the usual one, else one of the others."""
+        """One code a row: mostly the usual one, else one of the others."""
         others = np.maximum(self.counts[era, thing] - 1, 0)
-        other = 1 + ((luck - 2 / 3) * 3 * others).astype(int)
-        offset = np.where((luck < 2 / 3) | (others == 0), 0, np.minimum(other, others))
+        other = 1 + ((luck - USUAL) / (1 - USUAL) * others).astype(int)
+        offset = np.where((luck < USUAL) | (others == 0), 0, np.minimum(other, others))
         return _pick(self.codes, self.starts[era, thing] + offset)
 
 
