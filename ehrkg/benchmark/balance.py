@@ -55,29 +55,71 @@ def fit(questions: Questions, steps: Steps, *, n_options: int, seed: int) -> Fit
         n_options: k.
         seed: of the draw.
     """
-    scores = luck(questions, steps, n_options=n_options, seed=seed)
-    size = len(questions.pool.rows)
-    kept = np.ones(len(scores), dtype=bool)
-    too_few = np.zeros(len(scores), dtype=bool)
-    prices = np.zeros(size)
+    # Only what is an answer somewhere takes part: the rest is never drawn.
+    asked = np.unique(questions.answers)
+    scores = luck(questions, steps, n_options=n_options, seed=seed)[:, asked]
+    answers = np.searchsorted(asked, questions.answers)
+    market = Market(scores, answers, questions.pool.clash[np.ix_(asked, asked)], n_options)
+    kept, too_few, prices = _levelled(market)
+    final = np.full(len(questions.pool.rows), -np.inf)
+    used = np.bincount(answers[kept], minlength=len(asked)) > 0
+    final[asked[used]] = np.round(prices[used], 4)
+    return Fit(final, kept, too_few & ~kept)
+
+
+@dataclass(frozen=True)
+class Market:
+    """Questions that want distractors, and the answers of other questions that they may have.
+
+    Attributes:
+        scores: luck of each candidate in each question; minus infinity where it may not stand.
+        answers: of each question, as a column of the scores.
+        clash: which two candidates may not stand together.
+        n_options: k.
+    """
+
+    scores: Scores
+    answers: npt.NDArray[np.int64]
+    clash: npt.NDArray[np.bool_]
+    n_options: int
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        return len(self.clash)
+
+    def asked(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """How often each candidate is the answer of a question that is kept."""
+        return np.bincount(self.answers[kept], minlength=self.size)
+
+    def drawn(self, kept: npt.NDArray[np.bool_], prices: Scores) -> npt.NDArray[np.int64]:
+        """Whom the questions that are kept draw at these prices."""
+        return draw(self.scores[kept] + prices, self.clash, self.n_options - 1)
+
+
+def _levelled(
+    market: Market,
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], Scores]:
+    """Which questions stand, which lack distractors, and the prices."""
+    kept = np.ones(len(market.scores), dtype=bool)
+    too_few = np.zeros(len(market.scores), dtype=bool)
+    prices = np.zeros(market.size)
     for _ in range(ROUNDS):
-        lack = _drop_unfillable(questions, scores, kept, n_options)
+        lack = _unfillable(market, kept)
         too_few |= lack
         kept &= ~lack
         if not kept.any():
             break
-        prices = _price(questions, scores, kept, prices, n_options)
-        chosen = draw(scores[kept] + prices, questions.pool.clash, n_options - 1)
-        surplus = _drop_surplus(questions.answers[kept], chosen, size, n_options)
+        prices = _price(market, kept, prices)
+        chosen = market.drawn(kept, prices)
         short = (chosen < 0).any(axis=1)
+        surplus = _surplus(market, kept, chosen)
         if not (surplus | short).any():
             break
         where = np.flatnonzero(kept)
         too_few[where[short]] = True
         kept[where[surplus | short]] = False
-    used = np.bincount(questions.answers[kept], minlength=size) > 0
-    final = np.where(used, np.round(prices, 4), -np.inf)
-    return Fit(final, kept, too_few & ~kept)
+    return kept, too_few, prices
 
 
 def surplus_of(
@@ -99,75 +141,55 @@ def slack_of(appearances: npt.NDArray[np.int64], n_options: int) -> Scores:
     return share
 
 
-def _drop_unfillable(
-    questions: Questions, scores: Scores, kept: npt.NDArray[np.bool_], n_options: int
-) -> npt.NDArray[np.bool_]:
+def _unfillable(market: Market, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Questions that can't be filled from codes that are answers of questions that can."""
-    size = len(questions.pool.rows)
-    lack = np.zeros(len(scores), dtype=bool)
+    lack = np.zeros(len(kept), dtype=bool)
     while True:
         left = kept & ~lack
-        used = np.bincount(questions.answers[left], minlength=size) > 0
-        chosen = draw(
-            np.where(used, scores[left], -np.inf), questions.pool.clash, n_options - 1
-        )
-        short = (chosen < 0).any(axis=1)
+        unused = np.where(market.asked(left) > 0, 0.0, -np.inf)
+        short = (market.drawn(left, unused) < 0).any(axis=1)
         if not short.any():
             return lack
         lack[np.flatnonzero(left)[short]] = True
 
 
-def _price(
-    questions: Questions,
-    scores: Scores,
-    kept: npt.NDArray[np.bool_],
-    prices: Scores,
-    n_options: int,
-) -> Scores:
+def _price(market: Market, kept: npt.NDArray[np.bool_], prices: Scores) -> Scores:
     """Prices under which each member is drawn k - 1 times for each time it is the answer."""
-    size = len(prices)
-    answers = questions.answers[kept]
-    target = (n_options - 1) * np.bincount(answers, minlength=size)
-    start = np.where(np.isfinite(prices), prices, 0.0)
-    current = np.where(target > 0, start, -np.inf)
+    target = (market.n_options - 1) * market.asked(kept)
+    current = np.where(target > 0, np.where(np.isfinite(prices), prices, 0.0), -np.inf)
     best, least = current, np.inf
-    mine = scores[kept]
-    for round_ in range(ITERATIONS):
-        chosen = draw(mine + current, questions.pool.clash, n_options - 1)
-        drawn = np.bincount(chosen[chosen >= 0].ravel(), minlength=size)
+    for turn in range(ITERATIONS):
+        chosen = market.drawn(kept, current)
+        drawn = np.bincount(chosen[chosen >= 0].ravel(), minlength=market.size)
         off = float(np.abs(target - drawn).sum())
         if off < least:
             best, least = current, off
-        rate = 0.8 / (1 + round_ / 20)
+        rate = 0.8 / (1 + turn / 20)
         change = rate * np.log((target + 0.5) / (drawn + 0.5))
         current = np.where(target > 0, np.round(np.clip(current + change, -30, 30), 4), -np.inf)
     return best
 
 
-def _drop_surplus(
-    answers: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int64],
-    size: int,
-    n_options: int,
+def _surplus(
+    market: Market, kept: npt.NDArray[np.bool_], chosen: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """The questions to drop: the code that is the answer far too often loses some.
 
     Of its questions those go first whose distractors are themselves drawn too often. At most half
     of what is too much goes in one round: prices may level the rest once the worst is gone.
     """
+    answers, k = market.answers[kept], market.n_options
     gone = np.zeros(len(answers), dtype=bool)
-    surplus = surplus_of(answers, chosen, size, n_options).astype(np.float64)
-    appears = np.bincount(answers, minlength=size) + np.bincount(
-        chosen[chosen >= 0].ravel(), minlength=size
-    )
-    excess = np.abs(surplus) - slack_of(appears, n_options)
+    surplus = surplus_of(answers, chosen, market.size, k).astype(np.float64)
+    appears = k * np.bincount(answers, minlength=market.size) - surplus.astype(np.int64)
+    excess = np.abs(surplus) - slack_of(appears, k)
     if not (excess > 0).any():
         return gone
     for member in _worst_first(surplus, excess):
         mine = np.flatnonzero(answers == member)
         relief = surplus[chosen[mine]].sum(axis=1)
         ordered = mine[np.lexsort((mine, relief))]
-        gone[ordered[: max(1, int(surplus[member] / (2 * (n_options - 1))))]] = True
+        gone[ordered[: max(1, int(surplus[member] / (2 * (k - 1))))]] = True
     return gone
 
 

@@ -40,7 +40,7 @@ POOL = pa.schema(
         ("roles", pa.list_(pa.string())),  # "CAUSES:tail": sides on which it has edges; sorted
         ("degree", pa.int32()),  # distinct edges of the task's predicates, by its ancestors too
         ("decile", pa.int32()),  # of the degree within the task, 1 to 10
-        ("grain", pa.int32()),  # levels below the category; for drugs the number of ingredients
+        ("grain", pa.int32()),  # 0: a disease as such, 1: a kind of it; drugs: ingredients
         ("sexes", pa.string()),
         ("first_age", pa.int32()),
         ("last_age", pa.int32()),
@@ -145,16 +145,20 @@ def route_group(route: str) -> str:
 
 
 def grain(code: str, cohort: Cohort) -> int:
-    """How fine a code is: levels below its category, an unspecified one counting one level less.
+    """How fine a code is: 0 for a disease as such, 1 for one kind, stage or site of it.
 
-    For a drug: how many ingredients it has.
+    A disease as such is what a concept means exactly, a category, and the unspecified code of
+    either. For a drug: how many ingredients it has.
+
+    The depth of a code in its tree says little across diseases: atrial fibrillation is 427.31, two
+    levels down, essential hypertension 401.9.
     """
     facts = cohort.codes[code]
     if facts.kind == "drug":
         return max(1, len(facts.ingredients))
     depth = len(facts.id.partition(":")[2].partition(".")[2])
     unspecified = "unspecified" in facts.name.lower() or "nos" in facts.name.lower().split()
-    return min(2, max(0, depth - unspecified))
+    return 0 if facts.exact_name or depth <= unspecified else 1
 
 
 def entity_of(task: str, code: str, route: str, cohort: Cohort) -> str:

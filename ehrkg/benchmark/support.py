@@ -10,7 +10,7 @@ of its CCSR groups). How much that saves is what ``hiding`` measures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -86,6 +86,8 @@ class Support:
     ) -> Grid:
         """Whether two edges in a row lead from the column to the row through one concept.
 
+        Only the near concepts of both ends count: this is the weakest kind of support.
+
         Args:
             rows: code ids.
             columns: code ids.
@@ -96,9 +98,7 @@ class Support:
             A grid of len(rows) x len(columns).
         """
         grid = np.zeros((len(rows), len(columns)), dtype=bool)
-        if not len(rows) or not len(columns):
-            return grid
-        left, right = self._reach(rows), self._reach(columns, self._kin)
+        left, right = self._near(rows), self._near(columns)
         for first, second in chains:
             path = self._directed(first) @ self._directed(second)
             grid |= ((left @ path.T) @ right.T).toarray() > 0
@@ -129,19 +129,29 @@ class Support:
         self, codes: Sequence[str], kin: Callable[[str], frozenset[str]] | None = None
     ) -> Any:
         """One row a code: which nodes stand for it, and which for its kin."""
-        from scipy import sparse
-
         hierarchy = self._cohort.hierarchy
-        rows, columns = [], []
-        for at, code in enumerate(codes):
+        sets = []
+        for code in codes:
             facts = self._cohort.codes[code]
             reach = set(facts.up) | (kin(code) if kin else frozenset())
             for node in facts.near:
                 reach |= hierarchy.below(node)
-            found = [self._nodes[node] for node in reach if node in self._nodes]
+            sets.append(reach)
+        return self._rows(sets)
+
+    def _near(self, codes: Sequence[str]) -> Any:
+        """One row a code: its near concepts."""
+        return self._rows([self._cohort.codes[code].near for code in codes])
+
+    def _rows(self, sets: Sequence[Set[str]]) -> Any:
+        from scipy import sparse
+
+        rows, columns = [], []
+        for at, nodes in enumerate(sets):
+            found = sorted(self._nodes[node] for node in nodes if node in self._nodes)
             rows += [at] * len(found)
             columns += found
-        shape = (len(codes), len(self._nodes))
+        shape = (len(sets), len(self._nodes))
         return sparse.csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
 
     def _kin(self, code: str) -> frozenset[str]:
