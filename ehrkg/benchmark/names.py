@@ -48,6 +48,7 @@ class NameRules:
     axes: Mapping[str, Rewrites]
     proper: frozenset[str]
     small_words: frozenset[str]
+    qualifying: frozenset[str]
     acronyms: frozenset[str]
     drug_noise: Rewrites
     routes: Mapping[str, Mapping[str, str]]
@@ -70,6 +71,7 @@ def rules() -> NameRules:
         axes=MappingProxyType({axis: _rewrites(rows) for axis, rows in raw["axes"].items()}),
         proper=frozenset(raw["proper"]),
         small_words=frozenset(raw["small_words"]),
+        qualifying=frozenset(raw["qualifying"]),
         acronyms=frozenset(raw["acronyms"]),
         drug_noise=_rewrites(raw["drug_noise"]),
         routes=MappingProxyType(raw["routes"]),
@@ -150,8 +152,11 @@ def _tidy(text: str) -> str:
     text = " ".join(text.split())
     text = re.sub(r"\s+([,;)])", r"\1", text)
     text = re.sub(r"[,;]\s*(?=[,;])", "", text)
-    text = re.sub(r"[,;]?\s*\b(?:or|and|with|of|due to)$", "", text.strip(" ,;.-"))
-    return text.strip(" ,;.-") or "Unnamed"
+    before = ""
+    while text != before:
+        before = text
+        text = re.sub(r"\s*\b(?:or|and|with|of|due to)$", "", text.strip(" ,;.-"))
+    return text or "Unnamed"
 
 
 def _sentence_case(text: str) -> str:
@@ -180,7 +185,7 @@ def _fitted(text: str) -> str:
         cut = max(text.rfind(joint) for joint in (", ", "; ", " with ", " due to ", " affecting "))
         if cut < longest // 3:
             break
-        text = text[:cut]
+        text = text[:cut].rstrip(" ,;")
     if len(text) > longest:
         text = text[: longest - 1].rsplit(" ", 1)[0]
         text = re.sub(r"(?:\s(?:of|and|or|with|to|the|in|by|for|from|due|into))+$", "", text)
@@ -241,7 +246,11 @@ def _own_name(facts: CodeFacts) -> str:
     What holds the rest ("other disorders of ...") means the same as no concept.
     """
     own = facts.name or facts.id.split(":", 1)[1]
-    return own if is_residual(facts) else facts.exact_name or own
+    if not facts.exact_name or is_residual(facts):
+        return own
+    said = set(facts.exact_name.casefold().split())
+    meant = set(short_name(own).casefold().split()) & rules().qualifying
+    return facts.exact_name if meant <= said else own
 
 
 def says_something(facts: CodeFacts) -> bool:

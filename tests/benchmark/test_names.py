@@ -60,6 +60,11 @@ def facts(*named: tuple[str, str]) -> list[tuple[CodeFacts, str]]:
         ("Ulcer of other part of foot", "Ulcer of foot"),
         ("Other specified bacterial infections in conditions classified elsewhere and of "
          "unspecified site, other gram-negative organisms", "Gram-negative infection"),
+        ("Subdural hemorrhage following injury without mention of open intracranial wound, "
+         "with no loss of consciousness",
+         "Subdural hemorrhage following injury"),
+        ("Chronic or unspecified duodenal ulcer with hemorrhage, without mention of obstruction",
+         "Duodenal ulcer with hemorrhage"),
         ("sciatica, unspecified side", "Sciatica"),
         ("tumour with haemorrhage and anaemia", "Tumor with hemorrhage and anemia"),
         ("ischaemic hepatitis", "Ischemic hepatitis"),
@@ -110,6 +115,18 @@ def test_a_concept_that_means_the_same_gives_its_name() -> None:
     codes = world.cohort.codes
     assert display(codes["ICD9CM:401.9"]) == "Essential hypertension"
     assert display(codes["ICD9CM:403.90"]) == "Hypertensive kidney disease"
+
+
+def test_a_concept_that_says_less_does_not() -> None:
+    world = World()
+    world.diagnosis("ICD9CM:518.81", "Acute respiratory failure", concept="M:RF")
+    world.diagnosis("ICD10CM:E83.39", "Other disorders of phosphorus metabolism", concept="M:P")
+    world.concepts["M:RF"]["name"] = "respiratory failure"
+    world.concepts["M:P"]["name"] = "hypophosphatemia"
+    world.patient("p").visit(["ICD9CM:518.81", "ICD10CM:E83.39"])
+    codes = world.cohort.codes
+    assert display(codes["ICD9CM:518.81"]) == "Acute respiratory failure"
+    assert display(codes["ICD10CM:E83.39"]) == "Disorders of phosphorus metabolism"
 
 
 def test_drugs_are_ingredient_and_route() -> None:
