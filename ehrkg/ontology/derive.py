@@ -62,7 +62,7 @@ def derive(tables: Path, out: Path) -> dict[str, int]:
 
     isa = tree(core, mondo)
     _write_edges(out / "mondo" / "edges.tsv", "mondo", isa)
-    maps = mappings(core, mondo)
+    maps = mappings(core, mondo, out / "core" / "mappings.sssom.tsv")
     _write_mappings(out / "mondo" / "mappings.sssom.tsv", maps, core)
     counts |= {"mondo edges": len(isa), "mondo mappings": len(maps)}
 

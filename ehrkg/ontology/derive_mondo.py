@@ -89,7 +89,7 @@ def tree(core: Core, mondo: Mondo) -> list[Edge]:
     for concept in sorted(mine & mondo.up.keys()):
         near = _nearest(concept, mine, mondo.up)
         above_others = {
-            other for other in near if any(other in _all(one, mondo.up) for one in near)
+            other for other in near if any(other in _all(one, mondo.up) for one in near - {other})
         }
         for upper in sorted(near - above_others):
             known = core.ancestors(concept)
@@ -127,13 +127,27 @@ def _all(concept: str, up: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def mappings(core: Core, mondo: Mondo) -> list[Mapping]:
-    """Mappings whose subject is in the core and whose code is in the code systems."""
+def mappings(core: Core, mondo: Mondo, own: Path) -> list[Mapping]:
+    """Mappings whose subject is in the core and whose code is in the code systems.
+
+    Where the core says that a code is exactly another concept, the core is right.
+
+    Args:
+        core: the core.
+        mondo: what Mondo says.
+        own: the core's own mappings.
+    """
+    same: dict[str, set[str]] = defaultdict(set)
+    for row in read_rows(own) if own.is_file() else ():
+        if row["predicate_id"] == "skos:exactMatch":
+            same[row["object_id"]].add(row["subject_id"])
     return sorted(
         {
             (subject, predicate, target, confidence)
             for subject, predicate, target, confidence in mondo.mappings
-            if subject in core.names and exists(target)
+            if subject in core.names
+            and exists(target)
+            and (predicate != "skos:exactMatch" or subject in same.get(target, {subject}))
         }
     )
 

@@ -365,3 +365,130 @@ def test_deriving_again_gives_the_same_bytes(shared_data: Path, tmp_path: Path) 
         for path in sorted(ONTOLOGIES.rglob("*"))
         if path.is_file()
     } == made
+
+
+CORE_NODES = """id\tcategory\tname\tdescription\tsynonym\txref\tprovided_by
+DRUGBANK:DB00695\tbiolink:Drug\tfurosemide\tA loop diuretic.\tfrusemide|brand:Lasix\tUNII:7L\t
+DRUGBANK:DB00512\tbiolink:Drug\tvancomycin\tA glycopeptide.\t\t\t
+DRUGBANK:DB00373\tbiolink:Drug\ttimolol\tA beta blocker.\t\t\t
+ATC:S01ED\tbiolink:ChemicalRole\tophthalmic beta blockers\tEye drops.\t\t\t
+MONDO:0005009\tbiolink:Disease\theart failure\tA weak heart.\tcongestive heart failure\t\t
+MONDO:0005155\tbiolink:Disease\tcirrhosis of liver\tA scarred liver.\thepatic cirrhosis\t\t
+MONDO:0000705\tbiolink:Disease\tClostridioides difficile colitis\tA colitis.\t\t\t
+MONDO:0005041\tbiolink:Disease\tglaucoma\tDamage of the optic nerve.\t\t\t
+MONDO:0001106\tbiolink:Disease\tkidney failure\tLost kidney function.\t\t\t
+HP:0000969\tbiolink:PhenotypicFeature\toedema\tSwelling.\tedema\t\t
+"""
+CORE_EDGES = """subject\tpredicate\tobject\tnegated\troute
+DRUGBANK:DB00512\tbiolink:treats\tMONDO:0000705\tfalse\toral|rectal
+DRUGBANK:DB00373\tbiolink:subclass_of\tATC:S01ED\tfalse\t
+"""
+SSSOM = "subject_id\tsubject_label\tpredicate_id\tobject_id\n"
+LABEL = (
+    "drug name\tindications text\tdisease name\tllm_nameres_correct\tllm_nameres_correct_drug\t"
+    "final normalized disease id\tfinal normalized disease label\tfinal normalized drug id\t"
+    "final normalized drug label\n"
+)
+BAR = (
+    "active ingredient\tcontraindications\tdisease contraindicated\tllm_nameres_correct\t"
+    "llm_nameres_correct_drug\tfinal normalized disease id\tfinal normalized disease label\t"
+    "final normalized drug id\tfinal normalized drug label\tis_allergen\tis_diagnostic_agent\n"
+)
+
+
+def small_tables(folder: Path) -> None:
+    """A few rows of every open table, in their layout."""
+    text = "Indicated for the treatment of edema associated with heart failure, hepatic cirrhosis."
+    frusemide = "CHEBI:1\tFrusemide"
+    files = {
+        "core/nodes.tsv": CORE_NODES,
+        "core/edges.tsv": CORE_EDGES,
+        "drugcentral/indications_2018-10-12.tsv": (
+            "DRUG_ID\tDRUG_NAME\tINDICATION_FDB\tUMLS_CUI\tSNOMEDCT_CUI\tDOID\n"
+            "1\tfurosemide\tCongestive heart failure\t\t\t\n"
+            "2\tvancomycin hydrochloride\tClostridioides difficile colitis\t\t\t\n"
+            "2\tvancomycin hydrochloride\tHeart failure\t\t\t\n"
+            "3\ttimolol maleate\tGlaucoma\t\t\tDOID:1686\n"
+            "4\tno such drug\tGlaucoma\t\t\t\n"
+        ),
+        "everycure/fda_indications.tsv": LABEL
+        + f"{{'X'}}\t{text}\tedema\tTRUE\tTrue\tHP:0000969\tEdema\t{frusemide}\n"
+        + f"{{'X'}}\t{text}\thepatic cirrhosis\tTRUE\tTrue\tMONDO:0005155\tcirrhosis\t{frusemide}\n"
+        + f"{{'X; Y'}}\t{text}\tedema\tTRUE\tTrue\tHP:0000969\tEdema\t{frusemide}\n",
+        "everycure/contraindications.tsv": BAR
+        + "x\tAvoid in severe renal failure.\trenal failure\tTRUE\tTrue\tMONDO:0001106\t"
+        + f"kidney failure\t{frusemide}\tFALSE\tFALSE\n"
+        + "x\tGlaucoma.\tglaucoma\tTRUE\tTrue\tMONDO:0005041\t"
+        + f"glaucoma\t{frusemide}\t TRUE \tFALSE\n"
+        + "x\tGlaucoma.\tglaucoma\tTRUE\tTrue\tMONDO:0005041\t"
+        + f"glaucoma\t{frusemide}\tFALSE \tFALSE\n",
+        "drugbank-vocabulary/drugbank_vocabulary.csv": (
+            "DrugBank ID,Common name,Synonyms\nDB00695,Furosemide,Frusemide | Furosemid\n"
+        ),
+        "mondo/mondo_exactmatch_icd10cm.sssom.tsv": SSSOM
+        + "MONDO:0005009\tcongestive heart failure\tskos:exactMatch\tICD10CM:I50\n"
+        + "MONDO:0005009\tcongestive heart failure\tskos:exactMatch\tICD10CM:I00-I99\n"
+        + "MONDO:0005005\tclear cell carcinoma\tskos:exactMatch\tICD10CM:C64\n",
+        "mondo/mondo_exactmatch_doid.sssom.tsv": SSSOM
+        + "MONDO:0005041\tglaucoma\tskos:exactMatch\tDOID:1686\n",
+        "mondo/edges_2023-08-01.tsv": (
+            "x\tp\ty\nMONDO:0000705\trdfs:subClassOf\tMONDO:0000001\n"
+            "MONDO:0000001\trdfs:subClassOf\tMONDO:0005041\n"
+            "MONDO:0005041\trdfs:subClassOf\tMONDO:0000705\n"
+        ),
+        "maxo/maxo_diagnostic_annotations.tsv": "#\nhpo_id\thpo_label\tpredicate_id\tmaxo_id\n",
+        "maxo/maxo-annotations.tsv": "disease_id\tsource_id\tmaxo_id\thpo_id\trelation\n",
+    }
+    for name in ("narrowmatch_icd10cm", "closematch_icd10cm", "hasdbxref_icd9", "exactmatch_mesh"):
+        files[f"mondo/mondo_{name}.sssom.tsv"] = SSSOM
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def test_deriving_keeps_what_a_table_says_of_the_core_and_drops_the_rest(tmp_path: Path) -> None:
+    from ehrkg.ontology.derive import derive
+
+    small_tables(tmp_path)
+    counts = derive(tmp_path, tmp_path)
+
+    def said(folder: str) -> set[tuple[str, str, str, str]]:
+        return {
+            (row["subject"], row["predicate"].removeprefix("biolink:"), row["object"], row["route"])
+            for row in rows(tmp_path / folder / "edges.tsv")
+        }
+
+    assert said("drugcentral") == {
+        ("DRUGBANK:DB00695", "treats", "MONDO:0005009", ""),
+        ("DRUGBANK:DB00512", "treats", "MONDO:0000705", "oral|rectal"),  # the core's routes
+        ("DRUGBANK:DB00373", "treats", "MONDO:0005041", "ophthalmic"),  # the drug's class
+    }
+    assert counts["left out: route unknown"] == 1  # vancomycin for anything else
+    assert said("everycure") == {
+        ("DRUGBANK:DB00695", "treats", "HP:0000969", ""),
+        ("DRUGBANK:DB00695", "contraindicated_in", "MONDO:0005041", ""),
+    }
+    assert counts["left out: named beside the indication"] == 1  # cirrhosis, a cause of oedema
+    assert counts["left out: only at some severity"] == 1
+    assert counts["left out: several ingredients"] == 1
+    assert counts["left out: allergen or diagnostic agent"] == 1
+
+
+def test_deriving_makes_no_circle_and_maps_only_codes_that_exist(tmp_path: Path) -> None:
+    from ehrkg.ontology.derive import derive
+
+    small_tables(tmp_path)
+    derive(tmp_path, tmp_path)
+    assert [(row["subject"], row["object"]) for row in rows(tmp_path / "mondo" / "edges.tsv")] == [
+        ("MONDO:0000705", "MONDO:0005041")
+    ]
+    mapped = {row["object_id"] for row in rows(tmp_path / "mondo" / "mappings.sssom.tsv")}
+    assert mapped == {"ICD10CM:I50", "DOID:1686"}
+
+
+def test_deriving_says_which_table_is_missing(tmp_path: Path) -> None:
+    from ehrkg.foundation.errors import InputError
+    from ehrkg.ontology.derive import derive
+
+    with pytest.raises(InputError, match=r"no such table[\s\S]*folder of open tables"):
+        derive(tmp_path, tmp_path)
