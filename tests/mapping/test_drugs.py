@@ -90,6 +90,9 @@ def test_a_salt_that_is_the_drug_is_kept(text: str, ingredient: str) -> None:
         ("Insulin Syringe", "device_or_supply"),
         ("Investigational Agent 7", "study"),
         ("xyz", "unclear"),
+        ("Syringe (Chemo)", "device_or_supply"),
+        ("Soln.", "device_or_supply"),
+        ("Calcium Replacement (Oncology)", "nutrient"),
     ],
 )
 def test_kinds(text: str, kind: str) -> None:
@@ -107,6 +110,25 @@ def test_one_ingredient_is_exact_and_each_of_a_combination_is_broader() -> None:
 def test_a_combination_read_in_part_is_not_the_part() -> None:
     code = "DRUGNAME:furosemide-unheardofine"
     assert links(map_codes(codes(code), kb()), code)["D:furosemide"].predicate == "skos:broadMatch"
+
+
+def test_a_synonym_that_joins_two_drugs_is_neither() -> None:
+    more = knowledge(
+        concepts=build("concepts", [
+            ("D:g", "guaifenesin", "drug", "", SOURCE), ("D:c", "codeine", "drug", "", SOURCE),
+        ]),
+        synonyms=build("synonyms", [("D:g", "guaifenesin-codeine", "exact", SOURCE)]),
+    )
+    code = "DRUGNAME:guaifenesin-codeine phosphate"
+    assert set(links(map_codes(codes(code), more), code)) == {"D:g", "D:c"}
+
+
+def test_a_near_spelling_is_one_letter_off_at_most() -> None:
+    more = knowledge(concepts=build("concepts", [("D:p", "phenobarbital", "drug", "", SOURCE)]))
+    ids = ("DRUGNAME:pentobarbital sodium", "DRUGNAME:phenobarbitol")
+    found = map_codes(codes(*ids), more)
+    assert links(found, ids[0]) == {}
+    assert links(found, ids[1])["D:p"].method == "fuzzy"
 
 
 def test_a_device_holds_no_drug() -> None:

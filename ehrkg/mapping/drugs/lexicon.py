@@ -13,11 +13,11 @@ from ehrkg.mapping.index import Label
 SHORTEST = 3
 SHORTEST_PREFIX = 6
 """A truncated name is completed only from this many letters on, and only if one drug begins so."""
-SHORTEST_FUZZY = 8
+SHORTEST_FUZZY = 9
 SHARED = 1
 """The rank of exact synonyms, which several drugs may share."""
-FUZZY_SCORE = 92.0
-"""Two spellings of one name differ by a letter in a dozen; unrelated drug names by more."""
+FUZZY_EDITS = 1
+"""A slip is one letter; two already part pentobarbital from phenobarbital."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,13 @@ class Lexicon:
         return self.spelt[word]
 
     def _near(self, word: str) -> Hit | None:
-        from rapidfuzz import fuzz, process
+        from rapidfuzz import process
+        from rapidfuzz.distance import Levenshtein
 
         near = process.extract(
-            word, self.singles, scorer=fuzz.ratio, score_cutoff=FUZZY_SCORE, limit=5
+            word, self.singles, scorer=Levenshtein.distance, score_cutoff=FUZZY_EDITS, limit=5
         )
-        return self._only([name for name, _, _ in near], "fuzzy")
+        return self._only([name for name, _, _ in near if name[0] == word[0]], "fuzzy")
 
     def _only(self, phrases: Iterable[str], method: str) -> Hit | None:
         rows = sorted(row for phrase in phrases for row in self.names[phrase])
@@ -103,6 +104,12 @@ def phrase(text: str) -> str:
     short = rules()["words"]
     tokens = re.findall(r"[a-z0-9][a-z0-9']*", text.lower())
     return " ".join(str(short.get(token, token)) for token in tokens)
+
+
+def _names_a_combination(label: Label, owners: Mapping[str, str]) -> bool:
+    """Whether a synonym joins names of several drugs: it is then none of one of them."""
+    parts = [phrase(part) for part in re.split(r"[-/+&]| and | with ", label.text.lower())]
+    return len({owners[part] for part in parts if part in owners}) > 1
 
 
 def _plainest(rows: Sequence[Label], own: Mapping[str, str]) -> tuple[Label, ...]:
@@ -132,9 +139,12 @@ def build(labels: Sequence[Label]) -> Lexicon:
     """Lay out the names of drug concepts, without those that are words of form or route."""
     grouped: dict[str, list[Label]] = {}
     barred = word_set("noise")
+    owners = {phrase(label.text): label.concept for label in labels if label.rank == 0}
     for label in labels:
         words = phrase(label.text)
-        if len(words) >= SHORTEST and words not in barred and not words.isdigit():
+        if len(words) < SHORTEST or words in barred or words.isdigit():
+            continue
+        if label.rank == 0 or not _names_a_combination(label, owners):
             grouped.setdefault(words, []).append(label)
     own = {label.concept: label.text.lower() for label in labels if label.rank == 0}
     names = {words: _plainest(rows, own) for words, rows in grouped.items()}
