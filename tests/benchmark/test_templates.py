@@ -7,10 +7,14 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
+from ehrkg.benchmark.code_classes import rule_data
+from ehrkg.benchmark.giveaways import context_rules, families
 from ehrkg.benchmark.schema import TEMPLATES
 from ehrkg.benchmark.templates import make_templates
+from ehrkg.ehr.codes import CODE_SYSTEMS
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
+from ehrkg.propose.tasks import tasks as all_tasks
 from tests.benchmark.builders import World
 
 GOUT, ANEMIA, ASTHMA = "ICD10CM:M10.9", "ICD10CM:D64.9", "ICD10CM:J45.909"
@@ -538,3 +542,25 @@ def test_another_seed_draws_other_contexts() -> None:
     second, _ = templates(treatment_world(), "treatment", seed=2)
     assert first["id"].equals(second["id"])
     assert not first["context"].equals(second["context"])
+
+
+# The rules as data
+
+
+def test_every_code_in_the_rules_is_text_of_a_known_system() -> None:
+    tables = [*rule_data()["classes"]]
+    for row in families():
+        tables += [row["context"], row.get("answer", {})]
+        assert set(row["tasks"]) <= set(all_tasks())
+    for table in tables:
+        for system in set(table) - {"class", "name", "kind", "atc"}:
+            assert system in CODE_SYSTEMS
+            assert all(isinstance(code, str) for code in table[system]), table
+
+
+def test_classes_named_by_the_context_table_exist() -> None:
+    known = {row["class"] for row in rule_data()["classes"]} | {"disease"}
+    for table in (*context_rules()["tasks"].values(), context_rules()["history"]):
+        assert set(table["classes"]) <= known
+    assert set(rule_data()["care"]) <= known
+    assert set(context_rules()["clutter"]) <= {row["kind"] for row in rule_data()["standing"]}
