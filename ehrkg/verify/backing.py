@@ -34,6 +34,7 @@ class LinkedPairs:
         confidence: product of both links' confidence, broad and unsound links counted less.
         near: both links are near ones.
         exact: both concepts are what the codes themselves stand for.
+        exact_tail: the tail's is.
     """
 
     claim: Ints
@@ -44,6 +45,7 @@ class LinkedPairs:
     confidence: Floats
     near: Bools
     exact: Bools
+    exact_tail: Bools
 
 
 @dataclass(frozen=True)
@@ -134,9 +136,9 @@ def link_pairs(
             if not inherits:
                 unsound = (predicate == name) & broader[row]
                 factor = np.where(unsound, factor * policy.unsound_link, factor)
-    exact = ~broader[head] & ~broader[tail]
     return LinkedPairs(
-        claim, index[head], index[tail], concepts[head], concepts[tail], factor, near, exact
+        claim, index[head], index[tail], concepts[head], concepts[tail], factor, near,
+        exact=~broader[head] & ~broader[tail], exact_tail=~broader[tail],
     )
 
 
@@ -157,7 +159,8 @@ def back(
     yields = {"nothing": 0, "statement": 1, "origins": policy.overrule_origins}
     parts: list[Backing] = []
     for number, path in enumerate(policy.meta_paths):
-        rows = np.flatnonzero((predicate == path.predicate) & ~(kin & path.walks))
+        asked = (predicate == path.predicate) & ~(kin & path.walks)
+        rows = np.flatnonzero(asked & (pairs.exact_tail | (not path.generalises_tail)))
         found, row = _find_distinct(arrays, path, pairs.head[rows], pairs.tail[rows])
         row = rows[row]
         statements = _statements(arrays, found.edges)

@@ -14,6 +14,7 @@ from ehrkg.ontology.predicates import PREDICATES
 from ehrkg.verify.arrays import NONE, Floats, Ints, KnowledgeArrays, join
 from ehrkg.verify.backing import LinkedPairs
 from ehrkg.verify.policy import Policy
+from ehrkg.verify.words import words_of
 
 TREE_LEVELS = 6
 """From the longest ICD-10-CM code up to its chapter's block."""
@@ -165,7 +166,11 @@ def _upward(arrays: KnowledgeArrays, nodes: Ints, wanted: Ints) -> tuple[Ints, I
 def _variants_in_visit(
     candidates: pa.Table, pairs: LinkedPairs, arrays: KnowledgeArrays, claims: Ints
 ) -> set[int]:
-    """Claims seen within a visit whose ends are different kinds of one concept."""
+    """Claims seen within a visit whose ends are different kinds of one concept, by name too.
+
+    Angina and coronary disease have a parent in common and exclude each other, but neither is a
+    variant of it; type 1 and type 2 diabetes are.
+    """
     within = candidates.column("n_within").fill_null(0).to_numpy() > 0
     chosen = np.isin(pairs.claim, claims) & pairs.near & within[pairs.claim]
     rows = np.flatnonzero(
@@ -176,4 +181,10 @@ def _variants_in_visit(
     size = len(arrays)
     edges = np.unique(parents.start * size + parents.end)
     siblings = np.isin(pairs.tail[rows][mine] * size + parents.end[up], edges)
-    return set(pairs.claim[rows][mine[siblings]].tolist())
+    found = set()
+    for row, parent in zip(rows[mine[siblings]], parents.end[up[siblings]], strict=True):
+        name = set(words_of(arrays.name(parent)))
+        ends = (pairs.head[row], pairs.tail[row])
+        if all(name < set(words_of(arrays.name(end))) for end in ends):
+            found.add(int(pairs.claim[row]))
+    return found

@@ -19,12 +19,12 @@ from ehrkg.verify.embedding import Embedder, SentenceTransformerEmbedder, embed
 from ehrkg.verify.index import SentenceIndex
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.report import EvidenceRows
+from ehrkg.verify.words import WORD, words_of
 
 LONGEST_NAME = 8
 """Words of the longest name that is looked for in a sentence."""
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-_WORD = re.compile(r"[^\W_]+")
 
 
 def sentences_of(definition: str) -> list[str]:
@@ -34,21 +34,6 @@ def sentences_of(definition: str) -> list[str]:
     ['A loop diuretic.', 'Used in heart failure;', 'lowers preload.']
     """
     return [part.strip() for part in _SENTENCE.split(definition) if part.strip()]
-
-
-def words_of(text: str) -> list[str]:
-    """Words to compare by: case-folded, plural s dropped.
-
-    >>> words_of("Beta-blockers in Heart failure")
-    ['beta', 'blocker', 'in', 'heart', 'failure']
-    """
-    return [_singular(word) for word in _WORD.findall(text.casefold())]
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
 
 
 @functools.cache
@@ -63,7 +48,7 @@ def may_deny(sentence: str, predicate: str) -> bool:
     >>> may_deny("It must be avoided in heart failure.", "TREATS")
     True
     """
-    words = set(_WORD.findall(sentence.casefold()))
+    words = set(WORD.findall(sentence.casefold()))
     return bool(words & (_cues()["any"] | _cues().get(predicate, frozenset())))
 
 
@@ -152,7 +137,7 @@ def _names(
             phrases.setdefault(words, set()).add(concept)
     found: set[tuple[int, int]] = set()
     for number, text in enumerate(texts):
-        for word in _WORD.findall(text):
+        for word in WORD.findall(text):
             found.update((number, concept) for concept in short.get(word, ()))
         words_here = words_of(text)
         for at in range(len(words_here)):

@@ -74,6 +74,11 @@ class MetaPath:
         return sum(step.least for step in self.steps if step.hierarchical)
 
     @property
+    def generalises_tail(self) -> bool:
+        """Whether the tail is a genus of what is stated."""
+        return self.steps[-1].hierarchical and self.steps[-1].forward
+
+    @property
     def walks(self) -> bool:
         """Whether the hierarchy is used at all."""
         return any(step.hierarchical for step in self.steps)

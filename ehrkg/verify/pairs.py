@@ -16,7 +16,7 @@ from ehrkg.mapping.schema import LINKS
 from ehrkg.ontology.predicates import PREDICATES, from_biolink
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.schema import CANDIDATES
-from ehrkg.verify.definitions import words_of
+from ehrkg.verify.words import words_of
 
 PROPOSER = "user"
 """Stands among a relation's proposers where a user's own table asked for it."""

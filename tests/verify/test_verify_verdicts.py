@@ -87,13 +87,26 @@ class TestHierarchy:
 
     def test_a_cause_of_a_kind_causes_the_genus_and_not_the_reverse(self) -> None:
         """Diabetes causes a nephropathy, hence a kidney disease; what causes kidney disease in
-        general need not cause this one."""
+        general need not cause this one. The genus needs two origins: it is often a code's name for
+        its commonest kind."""
         edges = [edge("M:nephropathy", "SUBCLASS_OF", "M:kidney"),
                  edge("M:diabetes", "CAUSES", "M:nephropathy"),
                  edge("M:toxin", "CAUSES", "M:kidney")]
         up = judge(candidate("M:diabetes", "CAUSES", "M:kidney"), edges)
         down = judge(candidate("M:toxin", "CAUSES", "M:nephropathy"), edges)
-        assert (up["verdict"], down["verdict"]) == ("supported", "unsupported")
+        assert (up["n_path"], down["n_path"]) == (1, 0)
+        edges += [edge("M:diabetes", "CAUSES", "M:nephropathy", source="infores:two")]
+        up = judge(candidate("M:diabetes", "CAUSES", "M:kidney"), edges)
+        assert (up["verdict"], up["origins"]) == ("supported", ["infores:one", "infores:two"])
+
+    def test_up_to_the_genus_and_down_to_a_sibling_is_no_path(self) -> None:
+        """What predisposes to chronic respiratory failure need not do so to acute."""
+        edges = [edge("M:chronic", "SUBCLASS_OF", "M:failure")]
+        edges += [edge("M:a", "CAUSES", "M:chronic", source=f"infores:{i}") for i in range(3)]
+        for levels, paths in ((0, 3), (1, 0)):
+            given = links([link("M:a", "M:a"), link("C:acute", "M:failure", levels)])
+            row = judge(candidate("M:a", "CAUSES", "C:acute"), edges, given)
+            assert row["n_path"] == paths
 
     def test_a_kind_of_the_cause_causes_and_not_the_reverse(self) -> None:
         edges = [edge("M:alcoholic", "SUBCLASS_OF", "M:cirrhosis"),
@@ -339,7 +352,8 @@ class TestCodingRules:
         within: int = 0, across: int = 0,
     ) -> dict[str, Any]:
         claim = candidate("ICD10CM:A1.1", predicate, "ICD10CM:B1.1", within=within, across=across)
-        given = links([link("ICD10CM:A1.1", "M:a"), link("ICD10CM:B1.1", "M:b")])
+        ends = ((claim[1], "M:diabetes a"), (claim[4], "M:diabetes b"))
+        given = links([link(str(code), concept) for code, concept in ends])
         return judge(claim, [*self.TREE, rule, *extra], given)
 
     @pytest.mark.parametrize("rule", ["CODE_FIRST", "USE_ADDITIONAL_CODE", "CODE_ALSO"])
@@ -352,13 +366,14 @@ class TestCodingRules:
 
     def test_the_manifestation_is_coded_after_its_cause(self) -> None:
         rule = edge("ICD10CM:B1", "CODE_FIRST", "ICD10CM:A1")
-        with_path = self.judge("CAUSES", rule, [edge("M:a", "CAUSES", "M:b")])
+        with_path = self.judge("CAUSES", rule, [edge("M:diabetes a", "CAUSES", "M:diabetes b")])
         without = self.judge("CAUSES", edge("ICD10CM:Z", "CODE_ALSO", "ICD10CM:Y"),
-                             [edge("M:a", "CAUSES", "M:b")])
+                             [edge("M:diabetes a", "CAUSES", "M:diabetes b")])
         assert with_path["score"] > without["score"]
         assert with_path["score_coding_rule"] == 0.05
 
-    SIBLINGS = [edge("M:a", "SUBCLASS_OF", "M:p"), edge("M:b", "SUBCLASS_OF", "M:p")]  # noqa: RUF012
+    SIBLINGS = [edge("M:diabetes a", "SUBCLASS_OF", "M:diabetes"),  # noqa: RUF012
+                edge("M:diabetes b", "SUBCLASS_OF", "M:diabetes")]
     EXCLUDES = edge("ICD10CM:A1", "EXCLUDES1", "ICD10CM:B1")
 
     def test_excludes1_contradicts_variants_of_one_parent_within_a_visit(self) -> None:
@@ -369,6 +384,12 @@ class TestCodingRules:
         row = self.judge("HAS_PHENOTYPE", self.EXCLUDES, [], within=1)
         assert (row["verdict"], row["n_coding_rule"]) == ("unsupported", 1)
 
+    def test_a_parent_that_is_no_namesake_makes_no_variants(self) -> None:
+        """Angina and coronary disease: Excludes1, one parent, and yet one shows the other."""
+        edges = [edge(end, "SUBCLASS_OF", "M:heart") for end in ("M:diabetes a", "M:diabetes b")]
+        row = self.judge("HAS_PHENOTYPE", self.EXCLUDES, edges, within=1)
+        assert (row["verdict"], row["n_contradicting"]) == ("unsupported", 0)
+
     def test_excludes1_never_contradicts_across_visits(self) -> None:
         row = self.judge("HAS_PHENOTYPE", self.EXCLUDES, self.SIBLINGS, across=5)
         assert (row["verdict"], row["n_contradicting"]) == ("unsupported", 0)
@@ -376,7 +397,8 @@ class TestCodingRules:
     @pytest.mark.parametrize("predicate", ["CAUSES", "PREDISPOSES_TO"])
     def test_excludes1_never_contradicts_a_cause(self, predicate: str) -> None:
         row = self.judge(predicate, self.EXCLUDES,
-                         [*self.SIBLINGS, edge("M:a", predicate, "M:b")], within=1)
+                         [*self.SIBLINGS, edge("M:diabetes a", predicate, "M:diabetes b")],
+                         within=1)
         assert (row["verdict"], row["n_contradicting"]) == ("supported", 0)
 
 
