@@ -39,10 +39,7 @@ def find(code: str, index: Index, reach: Reach) -> list[Link]:
         found.append(_carried(code, row, links[concept], 0 if exact else 1, weight))
     if not shared:
         for row in whole:
-            found += [
-                _carried(code, row, link, 2, weight)
-                for link in best(reach(row.concept))
-            ]
+            found += [_carried(code, row, link, 2, weight) for link in best(reach(row.concept))]
     return found
 
 

@@ -93,14 +93,20 @@ def test_a_procedure_never_links_to_a_disease_of_its_name() -> None:
 
 def test_the_same_string_in_two_versions_is_two_codes() -> None:
     extra = knowledge(
-        concepts=build("concepts", [
-            ("X:q", "surgical reaction", "disease", "", SOURCE),
-            ("X:r", "fluid overload", "disease", "", SOURCE),
-        ]),
-        mappings=build("mappings", [
-            ("X:q", "skos:exactMatch", "ICD9CM:E8770", 0.9, SOURCE),
-            ("X:r", "skos:exactMatch", "ICD10CM:E8770", 0.9, SOURCE),
-        ]),
+        concepts=build(
+            "concepts",
+            [
+                ("X:q", "surgical reaction", "disease", "", SOURCE),
+                ("X:r", "fluid overload", "disease", "", SOURCE),
+            ],
+        ),
+        mappings=build(
+            "mappings",
+            [
+                ("X:q", "skos:exactMatch", "ICD9CM:E8770", 0.9, SOURCE),
+                ("X:r", "skos:exactMatch", "ICD10CM:E8770", 0.9, SOURCE),
+            ],
+        ),
     )
     found = mapped("ICD9CM:E877.0", "ICD10CM:E87.70", extra=extra)
     assert set(links(found, "ICD9CM:E877.0")) == {"X:q"}
@@ -121,10 +127,13 @@ def test_of_cross_references_only_the_widest_concepts_link() -> None:
     extra = merge(
         knowledge(
             concepts=build("concepts", [*kinds, ("X:g", "genus", "disease", "", SOURCE)]),
-            mappings=build("mappings", [
-                (concept, "skos:closeMatch", "ICD9CM:277.3", 0.6, SOURCE)
-                for concept in ("X:k0", "X:k1", "X:g")
-            ]),
+            mappings=build(
+                "mappings",
+                [
+                    (concept, "skos:closeMatch", "ICD9CM:277.3", 0.6, SOURCE)
+                    for concept in ("X:k0", "X:k1", "X:g")
+                ],
+            ),
         ),
         subclass("X:k0", "X:g"),
         subclass("X:k1", "X:g"),
@@ -136,14 +145,20 @@ def test_of_cross_references_only_the_widest_concepts_link() -> None:
 
 def test_a_cross_reference_of_a_residual_code_needs_a_word_in_common() -> None:
     extra = knowledge(
-        concepts=build("concepts", [
-            ("X:e", "infective endocarditis", "disease", "", SOURCE),
-            ("X:p", "pericardial effusion", "disease", "", SOURCE),
-        ]),
-        mappings=build("mappings", [
-            ("X:e", "skos:closeMatch", "ICD9CM:136.9", 0.6, SOURCE),
-            ("X:p", "skos:closeMatch", "ICD9CM:423.8", 0.6, SOURCE),
-        ]),
+        concepts=build(
+            "concepts",
+            [
+                ("X:e", "infective endocarditis", "disease", "", SOURCE),
+                ("X:p", "pericardial effusion", "disease", "", SOURCE),
+            ],
+        ),
+        mappings=build(
+            "mappings",
+            [
+                ("X:e", "skos:closeMatch", "ICD9CM:136.9", 0.6, SOURCE),
+                ("X:p", "skos:closeMatch", "ICD9CM:423.8", 0.6, SOURCE),
+            ],
+        ),
     )
     found = mapped("ICD9CM:136.9", "ICD9CM:423.8", extra=extra)
     assert links(found, "ICD9CM:136.9")["X:e"].levels > NEAR
@@ -169,8 +184,10 @@ def test_the_order_of_rows_decides_nothing() -> None:
     random.Random(1).shuffle(rows)
     other = knowledge(
         concepts=known.concepts.take(pa.array(range(known.concepts.num_rows - 1, -1, -1))),
-        synonyms=known.synonyms, edges=known.edges,
-        mappings=known.mappings.take(pa.array(rows)), attributes=known.attributes,
+        synonyms=known.synonyms,
+        edges=known.edges,
+        mappings=known.mappings.take(pa.array(rows)),
+        attributes=known.attributes,
     )
     assert map_codes(table, other) == whole
 
@@ -187,10 +204,12 @@ def test_more_knowledge_never_loses_a_link(
     nearest = []
     for mappings in (few, more):
         found = map_codes(codes(*LAW), merge(kb(sorted(mappings)), trees(*LAW))).links.to_pylist()
-        nearest.append({
-            code: min((row["levels"] for row in found if row["code"] == code), default=99)
-            for code in LAW
-        })
+        nearest.append(
+            {
+                code: min((row["levels"] for row in found if row["code"] == code), default=99)
+                for code in LAW
+            }
+        )
     assert all(nearest[1][code] <= nearest[0][code] for code in LAW)
 
 

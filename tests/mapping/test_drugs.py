@@ -114,9 +114,13 @@ def test_a_combination_read_in_part_is_not_the_part() -> None:
 
 def test_a_synonym_that_joins_two_drugs_is_neither() -> None:
     more = knowledge(
-        concepts=build("concepts", [
-            ("D:g", "guaifenesin", "drug", "", SOURCE), ("D:c", "codeine", "drug", "", SOURCE),
-        ]),
+        concepts=build(
+            "concepts",
+            [
+                ("D:g", "guaifenesin", "drug", "", SOURCE),
+                ("D:c", "codeine", "drug", "", SOURCE),
+            ],
+        ),
         synonyms=build("synonyms", [("D:g", "guaifenesin-codeine", "exact", SOURCE)]),
     )
     code = "DRUGNAME:guaifenesin-codeine phosphate"
@@ -145,9 +149,15 @@ def test_surer_ways_of_reading_are_more_confident() -> None:
 
 
 def test_a_truncated_name_that_two_drugs_share_links_to_neither() -> None:
-    more = knowledge(concepts=build("concepts", [
-        ("D:a", "cefuroxime", "drug", "", SOURCE), ("D:b", "cefuroxamate", "drug", "", SOURCE),
-    ]))
+    more = knowledge(
+        concepts=build(
+            "concepts",
+            [
+                ("D:a", "cefuroxime", "drug", "", SOURCE),
+                ("D:b", "cefuroxamate", "drug", "", SOURCE),
+            ],
+        )
+    )
     code = "DRUGNAME:cefurox"
     assert links(map_codes(codes(code), more), code) == {}
 
@@ -161,10 +171,17 @@ def test_a_genus_alone_means_its_usual_drug_but_never_hides_an_unknown_kind() ->
 
 
 def test_salts_and_forms_alone_are_no_drug() -> None:
-    more = knowledge(concepts=build("concepts", [
-        ("D:c", "carbonate ion", "drug", "", SOURCE), ("D:s", "sevelamer", "drug", "", SOURCE),
-        ("D:n", "nitrate", "drug", "", SOURCE), ("D:o", "oral", "drug", "", SOURCE),
-    ]))
+    more = knowledge(
+        concepts=build(
+            "concepts",
+            [
+                ("D:c", "carbonate ion", "drug", "", SOURCE),
+                ("D:s", "sevelamer", "drug", "", SOURCE),
+                ("D:n", "nitrate", "drug", "", SOURCE),
+                ("D:o", "oral", "drug", "", SOURCE),
+            ],
+        )
+    )
     for text in ("sevelamer carbonate", "sevelamer oral", "sevelamer nitrate"):
         code = f"DRUGNAME:{text}"
         assert set(links(map_codes(codes(code), more), code)) == {"D:s"}

@@ -94,8 +94,15 @@ def kb(mappings: Iterable[tuple[str, str, str, float, str]] = MAPPINGS) -> Knowl
 def subclass(child: str, parent: str) -> Knowledge:
     """A Knowledge of one SUBCLASS_OF edge."""
     row = {
-        "subject": child, "predicate": "SUBCLASS_OF", "object": parent, "negated": False,
-        "route": "", "source": SOURCE, "origin": SOURCE, "licence": "", "provenance": "",
+        "subject": child,
+        "predicate": "SUBCLASS_OF",
+        "object": parent,
+        "negated": False,
+        "route": "",
+        "source": SOURCE,
+        "origin": SOURCE,
+        "licence": "",
+        "provenance": "",
     }
     return knowledge(edges=with_edge_ids(pa.Table.from_pylist([row])))
 

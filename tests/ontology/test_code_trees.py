@@ -57,9 +57,9 @@ def test_leading_zeros_are_data() -> None:
 
 def test_codes_that_the_tables_lack_still_get_a_row() -> None:
     found = attributes(for_codes(codes("ICD10CM:I50.777", "ICD9CM:999.777", "ICD10PCS:ZZZ")))
-    assert found["ICD10CM:I50.777"] | {"name": "", "parent": "ICD10CM:I50"} == found[
-        "ICD10CM:I50.777"
-    ]
+    assert (
+        found["ICD10CM:I50.777"] | {"name": "", "parent": "ICD10CM:I50"} == found["ICD10CM:I50.777"]
+    )
     assert found["ICD9CM:999.777"]["parent"].startswith("ICD9CM:999")
     assert found["ICD10PCS:ZZZ"]["name"] == ""
 
@@ -89,10 +89,16 @@ def test_instructions_name_codes_and_ranges_but_no_chapters(
 
 
 def test_instructions_bind_the_codes_given_and_their_icd9_shadows() -> None:
-    known = for_codes(codes(
-        "ICD10CM:I13.0", "ICD10CM:I50.23", "ICD10CM:N18.3", "ICD10CM:D63.1",
-        "ICD9CM:285.21", "ICD9CM:585.3",
-    ))
+    known = for_codes(
+        codes(
+            "ICD10CM:I13.0",
+            "ICD10CM:I50.23",
+            "ICD10CM:N18.3",
+            "ICD10CM:D63.1",
+            "ICD9CM:285.21",
+            "ICD9CM:585.3",
+        )
+    )
     found = rules(known)
     assert ("ICD10CM:I13.0", "USE_ADDITIONAL_CODE", "ICD10CM:I50.23") in found
     assert ("ICD10CM:D63.1", "CODE_FIRST", "ICD10CM:N18.3") in found

@@ -73,11 +73,15 @@ def test_a_kgx_folder_gives_concepts_scoped_synonyms_and_edges(tmp_path: Path) -
     known = ontology.load(kgx(tmp_path), ledger=ledger)
     kinds = {row["id"]: row["kind"] for row in known.concepts.to_pylist()}
     assert kinds == {
-        "DRUGBANK:DB00695": "drug", "HP:0000969": "finding", "MONDO:0005252": "disease",
+        "DRUGBANK:DB00695": "drug",
+        "HP:0000969": "finding",
+        "MONDO:0005252": "disease",
     }
     scopes = {(r["text"], r["scope"]) for r in known.synonyms.to_pylist()}
     assert scopes == {
-        ("Lasix", "brand"), ("frusemide", "exact"), ("FUR", "abbreviation"),
+        ("Lasix", "brand"),
+        ("frusemide", "exact"),
+        ("FUR", "abbreviation"),
         ("cardiac failure", "exact"),
     }
     edges = {(r["predicate"], r["object"]): r for r in known.edges.to_pylist()}
@@ -103,7 +107,8 @@ def test_an_id_with_two_names_keeps_one_and_is_counted(tmp_path: Path) -> None:
     known = ontology.load(kgx(tmp_path, nodes=more), ledger=ledger)
     assert known.concepts["id"].to_pylist().count("HP:0000969") == 1
     assert {"oedema", "swelling"} <= {
-        *known.concepts["name"].to_pylist(), *known.synonyms["text"].to_pylist()
+        *known.concepts["name"].to_pylist(),
+        *known.synonyms["text"].to_pylist(),
     }
     assert ledger.dropped("know", "nodes") == {"name_conflict": 1}
 
@@ -150,7 +155,9 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path: Path) -> None:
     kgx(tmp_path)
-    (tmp_path / "nodes.tsv").write_bytes(NODES.encode() + "X:1\tY\tMénière\t\t\t\t\n".encode("latin-1"))
+    (tmp_path / "nodes.tsv").write_bytes(
+        NODES.encode() + "X:1\tY\tMénière\t\t\t\t\n".encode("latin-1")
+    )
     with pytest.raises(InputError, match="line 5: not UTF-8"):
         ontology.load(tmp_path)
 
@@ -200,7 +207,8 @@ def test_obo_terms_with_scopes_obsoletes_and_relationships(tmp_path: Path) -> No
     assert known.edges["predicate"].to_pylist() == ["SUBCLASS_OF"]
     matches = {(r["predicate"], r["object"]) for r in known.mappings.to_pylist()}
     assert matches == {
-        ("skos:closeMatch", "ICD9CM:274.9"), ("skos:exactMatch", "DOID:9"),
+        ("skos:closeMatch", "ICD9CM:274.9"),
+        ("skos:exactMatch", "DOID:9"),
         ("skos:exactMatch", "DOID:3"),
     }
     assert ledger.dropped("know") == {"absent_node": 1, "obsolete": 1}

@@ -11,8 +11,10 @@ from ehrkg.ontology.tables import build, knowledge
 
 rows = st.lists(
     st.tuples(
-        st.sampled_from(["X:1", "X:2"]), st.sampled_from(["gout", "Gout", ""]),
-        st.sampled_from(["disease", "grouping"]), st.sampled_from(["", "Painful."]),
+        st.sampled_from(["X:1", "X:2"]),
+        st.sampled_from(["gout", "Gout", ""]),
+        st.sampled_from(["disease", "grouping"]),
+        st.sampled_from(["", "Painful."]),
         st.sampled_from(["infores:icd10cm", "infores:b"]),
     ),
     max_size=4,

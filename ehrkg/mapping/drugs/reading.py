@@ -66,9 +66,7 @@ def read_drug(text: str, lexicon: Lexicon) -> Reading:
     kind = kind_of(text, [item.phrase for item in found])
     used = {word for item in found for word in item.phrase.split()} | _never_alone()
     unread = [
-        word
-        for word in spoken
-        if not word.aside and word.text not in used and len(word.text) > 3
+        word for word in spoken if not word.aside and word.text not in used and len(word.text) > 3
     ]
     if kind in NO_DRUG_IN:
         found = []
