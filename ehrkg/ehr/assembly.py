@@ -132,12 +132,12 @@ def _event_rows(unit: Unit, rows: Table, source: str, ledger: Ledger) -> Table:
     stop = rows.stop if "stop" in unit.columns else ibis.null("timestamp(6)")
     route: StringValue = ibis.literal("")
     if {"start", "stop"} <= set(unit.columns):
-        reversed_ = rows.filter(rows.stop < rows.start).count().execute()
+        reversed_ = rows.filter(rows.stop < rows.start).count().to_pyarrow().as_py()
         _record_mended(ledger, f"{unit.kind}.stop_before_start", reversed_)
         stop = ibis.ifelse(rows.stop < rows.start, ibis.null("timestamp(6)"), rows.stop)
     if "route" in unit.columns:
-        _count_unknown_routes(rows, unit.kind, ledger)
-        route = route_column(fold_column(rows.route))
+        words = _count_routes(rows, unit.kind, ledger)
+        route = route_column(fold_column(rows.route), words)
     return rows.select(
         patient="patient",
         visit="visit",
@@ -173,15 +173,17 @@ def _record_mended(ledger: Ledger, unit: str, rows: int) -> None:
         ledger.record(STAGE, unit, rows_in=int(rows), rows_out=int(rows))
 
 
-def _count_unknown_routes(rows: Table, kind: str, ledger: Ledger) -> None:
+def _count_routes(rows: Table, kind: str, ledger: Ledger) -> set[str]:
+    """The known words for routes that occur; the unknown ones are counted in the ledger."""
     words = rows.select(word=fold_column(rows.route))
-    unknown = words.filter(words.word.notin(list(WORDS)))
-    counted = unknown.group_by("word").agg(n=unknown.count()).to_pyarrow().to_pylist()
+    found = words.group_by("word").agg(n=words.count()).to_pyarrow().to_pylist()
+    counted = [each for each in found if each["word"] not in WORDS]
     counted.sort(key=lambda each: (-each["n"], each["word"]))
     for each in counted[:ROUTE_WORDS_NAMED]:
         _record_mended(ledger, f"{kind}.unknown_route.{each['word']}", each["n"])
     rest = sum(each["n"] for each in counted[ROUTE_WORDS_NAMED:])
     _record_mended(ledger, f"{kind}.unknown_route", rest)
+    return {each["word"] for each in found} & set(WORDS)
 
 
 def _union(parts: list[Table]) -> Table:

@@ -158,7 +158,7 @@ def load(con: Backend, raw: RawTable, columns: Sequence[str], name: str) -> Tabl
     sql = f"SELECT row, {picked} FROM ({raw.select})"  # noqa: S608 (names are quoted)
     _execute(con, raw, f'CREATE TEMP TABLE "{name}" AS {sql}')
     table = con.table(name)
-    rows = int(table.count().execute())
+    rows = table.count().to_pyarrow().as_py()
     if rows != raw.rows:
         raise InputError(
             "the file's lines and its rows differ in number",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -75,9 +75,18 @@ def fold_column(word: StringValue) -> StringValue:
     return word.re_replace(f"[{WHITE_SPACE}]+", " ").strip().upper()
 
 
-def route_column(folded: StringValue) -> StringValue:
-    """``route_class`` for a column of folded words, as an Ibis expression."""
+def route_column(folded: StringValue, words: Collection[str] = WORDS.keys()) -> StringValue:
+    """``route_class`` for a column of folded words, as an Ibis expression.
+
+    Args:
+        folded: the column, as ``fold_column`` gives it.
+        words: those that occur in it; all known ones by default. Fewer make a shorter query.
+    """
     import ibis
 
-    cases = [(folded.isin(route.words), route.route) for route in ROUTES.values()]
-    return ibis.cases(*cases, else_=UNKNOWN)
+    cases = [
+        (folded.isin(present), route.route)
+        for route in ROUTES.values()
+        if (present := [word for word in route.words if word in words])
+    ]
+    return ibis.cases(*cases, else_=UNKNOWN) if cases else ibis.literal(UNKNOWN)

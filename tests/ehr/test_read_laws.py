@@ -45,7 +45,7 @@ DRUG = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     admissions=st.lists(ADMISSION, max_size=8),
     diagnoses=st.lists(DIAGNOSIS, max_size=14),
