@@ -195,7 +195,8 @@ def _union(parts: list[Table]) -> Table:
 def _patient_table(patients: Table) -> pa.Table:
     table = patients.select("patient", "sex", "year_group").order_by("patient").to_pyarrow()
     ids = table.column("patient").to_pylist()
-    sex = [each if each in ("F", "M") else "" for each in table.column("sex").to_pylist()]
+    letters = (each.upper() for each in table.column("sex").to_pylist())
+    sex = [letter if letter in ("F", "M") else "" for letter in letters]
     columns = [ids, sex, table.column("year_group").to_pylist(), [split_of(each) for each in ids]]
     return pa.table(columns, schema=schema.PATIENTS)
 

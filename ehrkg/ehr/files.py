@@ -272,7 +272,8 @@ def _blocks(handle: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while block := handle.read(_BLOCK):
         block = rest + block
         whole, newline, rest = block.rpartition(b"\n")
-        yield number, whole + newline
+        if newline:
+            yield number, whole + newline
         number += whole.count(b"\n") + len(newline)
     if rest:
         yield number, rest

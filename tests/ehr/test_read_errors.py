@@ -169,6 +169,17 @@ def test_windows_line_ends_byte_order_mark_and_blank_lines_are_no_fault(extract)
     assert ehr.read(extract.folder).events.equals(plain.events)
 
 
+def test_a_last_line_without_an_end_counts(extract) -> None:
+    for rows in extract.tables.values():
+        del rows[1:]
+    for table in ("admissions", "diagnoses_icd", "procedures_icd", "prescriptions"):
+        extract.tables[table][0]["hadm_id"] = "12"
+    source = extract.write()
+    for path in source.glob("*.csv"):
+        path.write_text(path.read_text().rstrip("\n"))
+    assert len(ehr.read(source).events) == 3
+
+
 def test_detect_names_the_format(extract, tmp_path: Path) -> None:
     assert ehr.detect(extract.write(inside="hosp")) == "mimic4"
     with pytest.raises(InputError):
