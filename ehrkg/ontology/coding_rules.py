@@ -15,14 +15,18 @@ from ehrkg.ontology.tables import with_edge_ids
 
 _LONGEST_NOTE = 200
 SHADOW = "infores:gem"
+CATEGORY = 3
+"""Characters of an ICD-10-CM category."""
 
 
 def edges(codes: Iterable[str]) -> pa.Table:
-    """Coding-rule edges between the diagnosis codes given, of one ICD version each.
+    """Coding-rule edges that bear on the diagnosis codes given, of one ICD version each.
 
-    An instruction holds for all codes below the one that bears it and for all below those it
-    names; it becomes one edge for each such pair of the codes given. An ICD-9-CM code takes part
-    through the ICD-10-CM codes its GEM leads to.
+    An instruction of ICD-10-CM stands where it is written: from the node that bears it (the
+    category of each code given, where a block or chapter bears it) to each node it names. It holds
+    for all codes below both; only those with a code given below both become edges. An ICD-9-CM
+    code takes part through the ICD-10-CM codes its GEM leads to, code by code, except in Excludes1,
+    which is a matter of ICD-10-CM's own book-keeping.
 
     Args:
         codes: Code ids.
@@ -35,16 +39,37 @@ def edges(codes: Iterable[str]) -> pa.Table:
     under = _by_node(stands_for)
     best: dict[tuple[str, str, str], tuple[str, str]] = {}
     for code, modern in stands_for.items():
-        system = code.partition(":")[0]
         for each in modern:
             for rule in icd10cm.rules_for(each):
-                note = _words(rule, shadow=code != f"ICD10CM:{each}")
-                source = "infores:icd10cm" if code == f"ICD10CM:{each}" else SHADOW
-                for other in {o for target in rule.targets for o in under.get(target, ())}:
-                    if other != code and other.partition(":")[0] == system:
-                        key = (code, rule.predicate, other)
-                        best[key] = min(best.get(key, (note, source)), (note, source))
+                shadow = code != f"ICD10CM:{each}"
+                said = (_words(rule, shadow=shadow), SHADOW if shadow else "infores:icd10cm")
+                ends = _shadows(code, rule, under) if shadow else _written(each, rule, under)
+                for subject, target in ends:
+                    key = (subject, rule.predicate, target)
+                    best[key] = min(best.get(key, said), said)
     return _table(best)
+
+
+def _written(code: str, rule: icd10cm.Rule, under: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+    """The rule between the nodes of ICD-10-CM where it is written."""
+    bearer = rule.at if rule.at in under else code[:CATEGORY]
+    return {
+        (f"ICD10CM:{bearer}", f"ICD10CM:{target}")
+        for target in rule.targets
+        if target != bearer and any(other.startswith("ICD10CM:") for other in under.get(target, ()))
+    }
+
+
+def _shadows(code: str, rule: icd10cm.Rule, under: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+    """The rule between an ICD-9-CM code and each other that stands for what it names."""
+    if rule.predicate == "EXCLUDES1":
+        return set()
+    return {
+        (code, other)
+        for target in rule.targets
+        for other in under.get(target, ())
+        if other != code and other.startswith("ICD9CM:")
+    }
 
 
 def _as_icd10(code: str) -> list[str]:
