@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.ehr.synth import cells
 from ehrkg.ehr.synth.process import SYSTEMS, Order, Process
 from ehrkg.ehr.synth.simulate import DAY, HOUR, Chunk, Draws, Flags, Floats, Ints, keys
 from ehrkg.foundation.hashing import hash64
@@ -91,22 +90,25 @@ class Writer:
         for table, place in (("d_icd_diagnoses", 0), ("d_icd_procedures", 1)):
             version = {SYSTEMS[era][place]: era for era in SYSTEMS}
             rows = [
-                (code.replace(".", ""), version[system], _quoted(title))
+                (code.replace(".", ""), version[system], cells.quoted(title))
                 for (system, code), title in self.process.titles.items()
                 if system in version
             ]
-            yield table, _lines([pa.array(column) for column in zip(*sorted(rows), strict=True)])
+            yield (
+                table,
+                cells.lines([pa.array(column) for column in zip(*sorted(rows), strict=True)]),
+            )
 
     def _patients(self, chunk: Chunk, subject: Ints) -> pa.Array:
         patients = chunk.patients
-        return _lines(
+        return cells.lines(
             [
-                _text(subject),
-                _pick(["F", "M"], patients["sex"]),
-                _text(patients["anchor_age"]),
-                _text(patients["anchor_year"]),
-                _pick(YEAR_GROUPS, patients["group"]),
-                _days(patients["dod"], patients["dod"] == 0),
+                cells.text(subject),
+                cells.pick(["F", "M"], patients["sex"]),
+                cells.text(patients["anchor_age"]),
+                cells.text(patients["anchor_year"]),
+                cells.pick(YEAR_GROUPS, patients["group"]),
+                cells.days(patients["dod"], patients["dod"] == 0),
             ]
         )
 
@@ -116,24 +118,24 @@ class Writer:
         kind = _place(self.draw("kind", visits["number"]), [0.45, 0.65, 0.8, 0.9])
         home = _place(self.draw("home", visits["number"]), [0.5, 0.8, 0.95])
         came = visits["admitted"] - (self.draw("ed", visits["number"]) * 9 * HOUR).astype(int)
-        return _lines(
+        return cells.lines(
             [
-                _text(subject),
-                _text(hadm),
-                _times(visits["admitted"]),
-                _times(visits["discharged"]),
-                _times(visits["discharged"], died == 0),
-                _pick(_KINDS, kind),
-                _same("P00AAA", count),
-                _pick(["EMERGENCY ROOM", "PHYSICIAN REFERRAL"], (kind > 1).astype(int)),
-                _pick([*_HOMES, "DIED"], np.where(died == 1, len(_HOMES), home)),
-                _pick(["Medicare", "Other", "Medicaid"], visits["number"] // 16 % 3),
-                _same("ENGLISH", count),
-                _pick(["MARRIED", "SINGLE", "WIDOWED"], visits["number"] // 16 % 3),
-                _same("UNKNOWN", count),
-                _times(came, kind > 1),
-                _times(visits["admitted"], kind > 1),
-                _text(died),
+                cells.text(subject),
+                cells.text(hadm),
+                cells.times(visits["admitted"]),
+                cells.times(visits["discharged"]),
+                cells.times(visits["discharged"], died == 0),
+                cells.pick(_KINDS, kind),
+                cells.same("P00AAA", count),
+                cells.pick(["EMERGENCY ROOM", "PHYSICIAN REFERRAL"], (kind > 1).astype(int)),
+                cells.pick([*_HOMES, "DIED"], np.where(died == 1, len(_HOMES), home)),
+                cells.pick(["Medicare", "Other", "Medicaid"], visits["number"] // 16 % 3),
+                cells.same("ENGLISH", count),
+                cells.pick(["MARRIED", "SINGLE", "WIDOWED"], visits["number"] // 16 % 3),
+                cells.same("UNKNOWN", count),
+                cells.times(came, kind > 1),
+                cells.times(visits["admitted"], kind > 1),
+                cells.text(died),
             ]
         )
 
@@ -156,13 +158,15 @@ class Writer:
         code = codes.pick(ten, condition, self.draw("variant", number // 16, key))
         there = self._there("diagnosis_without_visit", hadm[visit], number, key)
         columns = [
-            _text(subject[visit]),
-            _text(there),
-            _text(_ranks(visit)),
+            cells.text(subject[visit]),
+            cells.text(there),
+            cells.text(_ranks(visit)),
             code,
-            _pick(["9", "10"], ten),
+            cells.pick(["9", "10"], ten),
         ]
-        return _twice(columns, self.draw("diagnosis_twice", number, key) < DIRT["diagnosis_twice"])
+        return cells.twice(
+            columns, self.draw("diagnosis_twice", number, key) < DIRT["diagnosis_twice"]
+        )
 
     def _procedures(self, chunk: Chunk, subject: Ints, hadm: Ints) -> pa.Array:
         visit, procedure = np.nonzero(chunk.done)
@@ -176,19 +180,24 @@ class Writer:
         admitted, discharged = (chunk.visits[name][visit] for name in ("admitted", "discharged"))
         when = admitted + (self.draw("done", number, key) * (discharged - admitted)).astype(int)
         columns = [
-            _text(subject[visit]),
-            _text(hadm[visit]),
-            _text(_ranks(visit)),
-            _days(when),
+            cells.text(subject[visit]),
+            cells.text(hadm[visit]),
+            cells.text(_ranks(visit)),
+            cells.days(when),
             codes.pick(ten, procedure, np.zeros(len(visit))),
-            _pick(["9", "10"], ten),
+            cells.pick(["9", "10"], ten),
         ]
-        return _twice(columns, self.draw("procedure_twice", number, key) < DIRT["procedure_twice"])
+        return cells.twice(
+            columns, self.draw("procedure_twice", number, key) < DIRT["procedure_twice"]
+        )
 
     def _there(self, dirt: str, hadm: Ints, *who: Ints) -> Ints:
         """Visit ids, a few of which stand in no table of visits."""
-        lost = self.draw(dirt, *who) < DIRT[dirt]
-        return np.where(lost, hadm + 70_000_000, hadm)
+        return np.where(self._befalls(dirt, *who), hadm + 70_000_000, hadm)
+
+    def _befalls(self, dirt: str, *who: Ints) -> Flags:
+        """Whether a fault befalls a row."""
+        return self.draw(dirt, *who) < DIRT[dirt]
 
     def _prescriptions(self, chunk: Chunk, subject: Ints, hadm: Ints) -> pa.Array:
         orders = self._orders(chunk)
@@ -201,32 +210,36 @@ class Writer:
         zero = luck < DIRT["ndc_empty"] + DIRT["ndc_zero"]
         dose = 1 + (self.draw("dose", number, key) * 3).astype(np.int64)
         kind = np.where(orders.additive, 2, table.type[line])
-        count = len(visit)
+        count, poe = len(visit), cells.text(number % 977 + 1)
         text = np.where(orders.additive, table.additive, line)
         columns = [
-            _text(subject[visit]),
-            _text(self._there("order_without_visit", hadm[visit], number, key)),
-            _text(pharmacy),
-            pc.binary_join_element_wise(_text(subject[visit]), _text(number % 977 + 1), "-"),
-            _text(number % 977 + 1),
-            _same("P00BBB", count),
-            _times(start),
-            _times(stop, orders.open_end),
-            _pick(["MAIN", "BASE", "ADDITIVE"], kind),
-            _pick(table.text, text),
-            _pick(table.formulary, text),
-            _pick(table.gsn, text),
-            _pick([*table.ndc, "0", ""], np.where(no_ndc, -1, np.where(zero, -2, text))),
-            _pick(table.strength, text),
-            _same("", count),
-            _text(dose),
-            _same("dose", count),
-            _text(dose),
-            _same("UNIT", count),
-            _text(dose),
-            _pick(table.route, line),
+            cells.text(subject[visit]),
+            cells.text(self._there("order_without_visit", hadm[visit], number, key)),
+            cells.text(pharmacy),
+            pc.binary_join_element_wise(
+                cells.text(subject[visit]), cells.text(number % 977 + 1), "-"
+            ),
+            cells.text(number % 977 + 1),
+            cells.same("P00BBB", count),
+            cells.times(start),
+            cells.times(stop, orders.open_end),
+            cells.pick(["MAIN", "BASE", "ADDITIVE"], kind),
+            cells.pick(table.text, text),
+            cells.pick(table.formulary, text),
+            cells.pick(table.gsn, text),
+            cells.pick([*table.ndc, "0", ""], np.where(no_ndc, -1, np.where(zero, -2, text))),
+            cells.pick(table.strength, text),
+            cells.same("", count),
+            cells.text(dose),
+            cells.same("dose", count),
+            cells.text(dose),
+            cells.same("UNIT", count),
+            cells.text(dose),
+            cells.pick(table.route, line),
         ]
-        return _twice(columns, self.draw("order_twice", number, key, line) < DIRT["order_twice"])
+        return cells.twice(
+            columns, self.draw("order_twice", number, key, line) < DIRT["order_twice"]
+        )
 
     def _orders(self, chunk: Chunk) -> _Orders:
         """Which order of which drug, how often, and the fluid that goes with it."""
@@ -296,7 +309,7 @@ class _Variants:
         others = np.maximum(self.counts[era, thing] - 1, 0)
         other = 1 + ((luck - USUAL) / (1 - USUAL) * others).astype(int)
         offset = np.where((luck < USUAL) | (others == 0), 0, np.minimum(other, others))
-        return _pick(self.codes, self.starts[era, thing] + offset)
+        return cells.pick(self.codes, self.starts[era, thing] + offset)
 
 
 @dataclass(frozen=True)
@@ -337,9 +350,9 @@ def _order_lines(process: Process) -> _OrderLines:
     at = {base: len(lines) - 1 - len(bases) + place for place, base in enumerate(bases)}
     ids = [f"{hash64('ndc', order.text, order.strength) % 10**11:011d}" for order in lines]
     return _OrderLines(
-        text=[_quoted(order.text) for order in lines],
+        text=[cells.quoted(order.text) for order in lines],
         route=[order.route for order in lines],
-        strength=[_quoted(order.strength) for order in lines],
+        strength=[cells.quoted(order.strength) for order in lines],
         formulary=[order.text[:4].strip().upper().replace(",", "") + "1" for order in lines],
         gsn=[each[:6] for each in ids],
         ndc=ids,
@@ -361,44 +374,3 @@ def _ranks(*groups: Ints) -> Ints:
 
 def _place(luck: Floats, bounds: list[float]) -> Ints:
     return np.searchsorted(np.array(bounds), luck, side="right")
-
-
-def _quoted(text: str) -> str:
-    marked = any(mark in text for mark in ',"\n')
-    return '"' + text.replace('"', '""') + '"' if marked else text
-
-
-def _text(numbers: npt.NDArray[Any]) -> pa.Array:
-    return pa.array(numbers).cast(pa.string())
-
-
-def _pick(values: list[str], places: npt.NDArray[Any]) -> pa.Array:
-    places = np.asarray(places)
-    wrapped = np.where(places < 0, places + len(values), places)
-    return pa.array(values, pa.string()).take(pa.array(wrapped))
-
-
-def _same(value: str, count: int) -> pa.Array:
-    return pa.repeat(pa.scalar(value), count)
-
-
-def _times(seconds: Ints, empty: Flags | None = None) -> pa.Array:
-    text = pa.array(seconds.astype("datetime64[s]")).cast(pa.string())
-    return text if empty is None else pc.if_else(pa.array(empty), "", text)
-
-
-def _days(seconds: Ints, empty: Flags | None = None) -> pa.Array:
-    text = pa.array(seconds.astype("datetime64[s]").astype("datetime64[D]")).cast(pa.string())
-    return text if empty is None else pc.if_else(pa.array(empty), "", text)
-
-
-def _lines(columns: list[pa.Array]) -> pa.Array:
-    """Rows as lines of CSV; texts that need quotes have them already."""
-    *first, last = columns
-    return pc.binary_join_element_wise(*first, pc.binary_join_element_wise(last, "", "\n"), ",")
-
-
-def _twice(columns: list[pa.Array], again: Flags) -> pa.Array:
-    """The rows, some of them repeated."""
-    rows = np.repeat(np.arange(len(again)), 1 + again.astype(int))
-    return _lines(columns).take(pa.array(rows))
