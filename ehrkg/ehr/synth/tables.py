@@ -216,10 +216,8 @@ class Writer:
             cells.text(subject[visit]),
             cells.text(self._there("order_without_visit", hadm[visit], number, key)),
             cells.text(pharmacy),
-            pc.binary_join_element_wise(
-                cells.text(subject[visit]), cells.text(number % 977 + 1), "-"
-            ),
-            cells.text(number % 977 + 1),
+            pc.binary_join_element_wise(cells.text(subject[visit]), poe, "-"),
+            poe,
             cells.same("P00BBB", count),
             cells.times(start),
             cells.times(stop, orders.open_end),
