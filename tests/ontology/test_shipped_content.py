@@ -492,3 +492,15 @@ def test_deriving_says_which_table_is_missing(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match=r"no such table[\s\S]*folder of open tables"):
         derive(tmp_path, tmp_path)
+
+
+def test_every_concept_that_the_derivation_rules_name_is_in_the_core() -> None:
+    from ehrkg.ontology.derive_core import rules
+
+    names = {row["name"] for row in nodes().values()}
+    named = set(rules()["too_broad"]) | set(rules()["refused"]) | set(rules()["wrong_synonyms"])
+    for conditions in rules()["refused"].values():
+        named |= set(conditions)
+    for rule in rules()["local_routes"]:
+        named |= set(rule["names"]) | set(rule["ancestors"])
+    assert sorted(named - names) == []
