@@ -23,7 +23,7 @@ print(f"{hospital.visits.num_rows:,} visits with {hospital.events.num_rows:,} ev
 links = kg.map_codes().links
 print(f"{len(links['code'].unique()):,} codes reach a concept")
 
-candidates = kg.propose(ehrkg.propose.Cooccurrence(min_count=2))
+candidates = kg.propose(ehrkg.propose.Cooccurrence())
 verified = kg.verify(candidates)
 relations = verified.relations
 verdicts = relations["verdict"].value_counts().to_pylist()

@@ -23,7 +23,10 @@ LINKS = pa.schema(
 DRUG_STRINGS = pa.schema(
     [
         ("code", pa.string()),  # a Code id of kind drug
-        ("drug_kind", pa.string()),  # drug, nutrient, fluid, vaccine, device_or_supply, study, unclear
+        (
+            "drug_kind",
+            pa.string(),
+        ),  # drug, nutrient, fluid, vaccine, device_or_supply, study, unclear
         ("ingredients", pa.list_(pa.string())),  # ingredient names, sorted
     ]
 )

@@ -8,7 +8,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ehrkg.ontology.code_trees import for_codes
+    from ehrkg.ontology.loading import load, shipped
+    from ehrkg.ontology.merging import merge
+    from ehrkg.ontology.predicates import PREDICATES, Predicate
+    from ehrkg.ontology.schema import Knowledge
+    from ehrkg.ontology.sources import SOURCES, Source
 
 _PUBLIC = {
     "PREDICATES": "predicates",

@@ -34,7 +34,10 @@ EDGES = pa.schema(
         ("predicate", pa.string()),  # a predicate of predicates.yaml, UPPER_SNAKE
         ("object", pa.string()),
         ("negated", pa.bool_()),
-        ("route", pa.string()),  # route classes the statement holds for, joined by "|"; "" = systemic
+        (
+            "route",
+            pa.string(),
+        ),  # route classes the statement holds for, joined by "|"; "" = systemic
         ("source", pa.string()),  # infores id of the file's owner
         ("origin", pa.string()),  # where the fact was first stated; support counts origins
         ("licence", pa.string()),  # SPDX id

@@ -29,9 +29,10 @@ class Cooccurrence:
     """A proposer that counts.
 
     Args:
-        min_count: least number of visits (or pairs of consecutive visits) in which a pair must
-            stand. 1 by default: the knowledge decides later, and in a small hospital most true
-            pairs are seen once.
+        min_within: least number of visits that hold both codes; 2 by default, since what stands
+            together once is a proposal of anything.
+        min_across: least number of times that the tail is new in the visit after the head's; 1 by
+            default: patients return less often than they stay, and newness is the stricter rule.
         min_lift: least smoothed lift, ``(n + k) / (expected + k)``: 1.0 by default, so that a pair
             that chance explains is not proposed.
         smoothing: the ``k`` above: how many expected sightings a pair starts with. It shrinks the
@@ -39,14 +40,15 @@ class Cooccurrence:
             fixed prior in the place of a fitted one).
         max_p: greatest one-sided hypergeometric p (Fisher's exact test); 1.0 leaves all.
 
-    >>> Cooccurrence(min_count=2).settings()["min_count"]
-    2
-    >>> Cooccurrence(min_count=0)
+    >>> Cooccurrence(min_within=3).settings()["min_within"]
+    3
+    >>> Cooccurrence(min_within=0)
     Traceback (most recent call last):
-    ehrkg.foundation.errors.UsageError: min_count must be 1 or more
+    ehrkg.foundation.errors.UsageError: min_within and min_across must be 1 or more
     """
 
-    min_count: int = 1
+    min_within: int = 2
+    min_across: int = 1
     min_lift: float = 1.0
     smoothing: float = 1.0
     max_p: float = 1.0
@@ -54,8 +56,11 @@ class Cooccurrence:
     name = "cooccurrence"
 
     def __post_init__(self) -> None:
-        if self.min_count < 1:
-            raise UsageError("min_count must be 1 or more", todo="a pair never seen is no proposal")
+        if min(self.min_within, self.min_across) < 1:
+            raise UsageError(
+                "min_within and min_across must be 1 or more",
+                todo="a pair never seen is no proposal",
+            )
         if self.smoothing <= 0:
             raise UsageError("smoothing must be above 0", todo="1.0 is the default")
 
@@ -84,7 +89,8 @@ class Cooccurrence:
         for kinds in families:
             counts = count_pairs(hospital, head_kind=kinds[0], tail_kind=kinds[1])
             for predicate, spans, names in _uses(chosen, kinds):
-                scored = _score(counts, spans, self.smoothing)
+                least = {WITHIN: self.min_within, ACROSS: self.min_across}
+                scored = _score(counts, {span: least[span] for span in spans}, self.smoothing)
                 rows_in += scored.num_rows
                 kept = self._keep(scored, dropped)
                 parts.append(_as_candidates(kept, predicate, names, self.name))
@@ -98,7 +104,7 @@ class Cooccurrence:
 
     def _keep(self, scored: pa.Table, dropped: dict[str, int]) -> pa.Table:
         masks = (
-            ("below_min_count", pc.greater_equal(scored["n"], self.min_count)),
+            ("below_min_count", scored["often"]),
             ("below_min_lift", pc.greater(scored["lift"], self.min_lift)),
             ("above_max_p", pc.less_equal(scored["p_value"], self.max_p)),
         )
@@ -130,26 +136,34 @@ def _uses(
     ]
 
 
-def _score(counts: PairCounts, spans: tuple[str, ...], smoothing: float) -> pa.Table:
-    """The pairs seen in the given spans, with lift and p: the better of the spans."""
+def _score(counts: PairCounts, least: dict[str, int], smoothing: float) -> pa.Table:
+    """The pairs seen in the given spans, with lift and p: the better of the spans.
+
+    Args:
+        counts: the pairs.
+        least: each span, and how often a pair must be seen in it to count as seen often.
+        smoothing: expected sightings that a pair starts with.
+    """
     from scipy.stats import hypergeom
 
     pairs = counts.pairs
-    seen = np.zeros(pairs.num_rows, dtype=np.int64)
+    seen = np.zeros(pairs.num_rows, dtype=bool)
+    often = np.zeros(pairs.num_rows, dtype=bool)
     lift = np.zeros(pairs.num_rows)
     p_value = np.ones(pairs.num_rows)
-    for span in spans:
+    for span, enough in least.items():
         n, n_head, n_tail, total = counts.margins(span)
         expected = n_head * n_tail / max(total, 1)
         lift = np.where(n > 0, np.maximum(lift, (n + smoothing) / (expected + smoothing)), lift)
         p_value = np.where(
             n > 0, np.minimum(p_value, hypergeom.sf(n - 1, total, n_head, n_tail)), p_value
         )
-        seen = np.maximum(seen, n)
-    table = pairs.append_column("n", pa.array(seen)).append_column(
-        "lift", pa.array(np.round(lift, 4))
-    )
-    return table.append_column("p_value", pa.array(np.round(p_value, 6))).filter(pa.array(seen > 0))
+        seen |= n > 0
+        often |= n >= enough
+    columns = {"often": often, "lift": np.round(lift, 4), "p_value": np.round(p_value, 6)}
+    for name, values in columns.items():
+        pairs = pairs.append_column(name, pa.array(values))
+    return pairs.filter(pa.array(seen))
 
 
 def _as_candidates(

@@ -40,4 +40,4 @@ class Proposer(Protocol):
         """
 
     def settings(self) -> dict[str, object]:
-        """What the proposals depend on besides the hospital: part of the manifest and of cache keys."""
+        """What the proposals depend on besides the hospital: for manifest and cache keys."""

@@ -15,7 +15,8 @@ from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.graph import GraphStore, open_store, readers, writers
-from ehrkg.graph.explain import Explanation, explain_template
+from ehrkg.graph.explain import explain_template
+from ehrkg.graph.explanation import Explanation
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer

@@ -119,8 +119,11 @@ class KnowledgeArrays:
         key = self.subject[order] * len(self) + self.object[order]
         rows = order[np.flatnonzero(np.diff(key, prepend=NONE))] if len(key) else order
         return StepTable(
-            self.subject[rows], self.object[rows], np.ones(len(rows), np.int64),
-            rows[:, None], np.empty((len(rows), 0), np.int64),
+            self.subject[rows],
+            self.object[rows],
+            np.ones(len(rows), np.int64),
+            rows[:, None],
+            np.empty((len(rows), 0), np.int64),
         )
 
     def ancestors(self, most: int) -> StepTable:
@@ -178,13 +181,19 @@ class KnowledgeArrays:
         else:
             rows = self.edges_of(step.predicates, negated=step.negated)
             table = StepTable(
-                self.subject[rows], self.object[rows], np.zeros(len(rows), np.int64),
-                rows[:, None], np.empty((len(rows), 0), np.int64),
+                self.subject[rows],
+                self.object[rows],
+                np.zeros(len(rows), np.int64),
+                rows[:, None],
+                np.empty((len(rows), 0), np.int64),
             )
         if not step.forward:
             table = StepTable(
-                table.end, table.start, table.level,
-                _mirror(table.edges, table.level), _mirror(table.inner, table.level - 1),
+                table.end,
+                table.start,
+                table.level,
+                _mirror(table.edges, table.level),
+                _mirror(table.inner, table.level - 1),
             )
         return table.take(np.lexsort((table.edges[:, 0], table.end, table.start)))
 
@@ -216,9 +225,9 @@ class KnowledgeArrays:
         The objects that its subject has, and the subjects that its object has.
         """
         _, predicate = np.unique(self.predicate, return_inverse=True)
-        pairs = np.unique(
-            np.column_stack([predicate, self.subject, self.object]), axis=0
-        ).reshape(-1, 3)
+        pairs = np.unique(np.column_stack([predicate, self.subject, self.object]), axis=0).reshape(
+            -1, 3
+        )
         size = len(self)
         out_key, out = np.unique(pairs[:, 0] * size + pairs[:, 1], return_counts=True)
         in_key, inward = np.unique(pairs[:, 0] * size + pairs[:, 2], return_counts=True)
@@ -232,8 +241,11 @@ class KnowledgeArrays:
         stated: dict[tuple[int, str, int, bool], set[str]] = {}
         keys = list(
             zip(
-                self.subject.tolist(), self.predicate.tolist(), self.object.tolist(),
-                self.negated.tolist(), strict=True,
+                self.subject.tolist(),
+                self.predicate.tolist(),
+                self.object.tolist(),
+                self.negated.tolist(),
+                strict=True,
             )
         )
         for key, source in zip(keys, self.source.tolist(), strict=True):

@@ -87,9 +87,18 @@ class Backing:
     def take(self, rows: Ints) -> Backing:
         """Some of the rows."""
         return Backing(
-            self.claim[rows], self.pair[rows], self.polarity[rows], self.meta[rows],
-            self.weight[rows], self.carries[rows], self.stated[rows], self.yields[rows],
-            self.origin[rows], self.source[rows], self.needs[rows], self.sources,
+            self.claim[rows],
+            self.pair[rows],
+            self.polarity[rows],
+            self.meta[rows],
+            self.weight[rows],
+            self.carries[rows],
+            self.stated[rows],
+            self.yields[rows],
+            self.origin[rows],
+            self.source[rows],
+            self.needs[rows],
+            self.sources,
             self.witnesses.take(rows),
         )
 
@@ -103,8 +112,13 @@ def link_pairs(
     """
     used = links.filter(pc.less_equal(links.column("levels"), policy.broad_levels))
     used = used.sort_by(
-        [("code", "ascending"), ("concept", "ascending"), ("levels", "ascending"),
-         ("confidence", "descending"), ("predicate", "ascending")]
+        [
+            ("code", "ascending"),
+            ("concept", "ascending"),
+            ("levels", "ascending"),
+            ("confidence", "descending"),
+            ("predicate", "ascending"),
+        ]
     )
     codes, concepts = _texts(used, "code"), _texts(used, "concept")
     first = np.ones(len(codes), bool)
@@ -119,7 +133,8 @@ def link_pairs(
     value_set = pa.array(vocabulary, pa.string())
     ends = [
         pc.fill_null(pc.index_in(candidates.column(end), value_set=value_set), NONE)
-        .to_numpy(zero_copy_only=False).astype(np.int64)
+        .to_numpy(zero_copy_only=False)
+        .astype(np.int64)
         for end in ("head", "tail")
     ]
     claim, head = join(ends[0], link_code)
@@ -137,8 +152,15 @@ def link_pairs(
                 unsound = (predicate == name) & broader[row]
                 factor = np.where(unsound, factor * policy.unsound_link, factor)
     return LinkedPairs(
-        claim, index[head], index[tail], concepts[head], concepts[tail], factor, near,
-        exact=~broader[head] & ~broader[tail], exact_tail=~broader[tail],
+        claim,
+        index[head],
+        index[tail],
+        concepts[head],
+        concepts[tail],
+        factor,
+        near,
+        exact=~broader[head] & ~broader[tail],
+        exact_tail=~broader[tail],
     )
 
 
@@ -215,18 +237,14 @@ def _statements(arrays: KnowledgeArrays, edges: Ints) -> Ints:
     return np.where(np.take_along_axis(stating, order, axis=1), picked, NONE)
 
 
-def _route_fits(
-    arrays: KnowledgeArrays, statements: Ints, asked: npt.NDArray[np.object_]
-) -> Bools:
+def _route_fits(arrays: KnowledgeArrays, statements: Ints, asked: npt.NDArray[np.object_]) -> Bools:
     """Whether the first statement holds for the route asked about.
 
     One that names no route holds for every class that is not apart; one that names some holds for
     those, and where none was asked about.
     """
     stated = arrays.route[statements[:, 0]] if len(arrays.route) else asked
-    known = {
-        pair: _holds(*pair) for pair in set(zip(stated.tolist(), asked.tolist(), strict=True))
-    }
+    known = {pair: _holds(*pair) for pair in set(zip(stated.tolist(), asked.tolist(), strict=True))}
     pairs = zip(stated.tolist(), asked.tolist(), strict=True)
     return np.fromiter((known[pair] for pair in pairs), bool, count=len(asked))
 
@@ -289,11 +307,23 @@ def _needs(arrays: KnowledgeArrays, edges: Ints, sources: tuple[str, ...]) -> Bo
 
 
 def _join(parts: list[Backing]) -> Backing:
-    plain = ("claim", "pair", "polarity", "meta", "weight", "carries", "stated", "yields",
-             "origin", "source", "needs")
+    plain = (
+        "claim",
+        "pair",
+        "polarity",
+        "meta",
+        "weight",
+        "carries",
+        "stated",
+        "yields",
+        "origin",
+        "source",
+        "needs",
+    )
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in plain}
     return Backing(
-        **columns, sources=parts[0].sources,
+        **columns,
+        sources=parts[0].sources,
         witnesses=concatenate([part.witnesses for part in parts]),
     )
 
@@ -317,8 +347,15 @@ def _strongest(backing: Backing) -> Backing:
     kept = backing.take(order[change])
     paths = kept.witnesses
     final = np.lexsort(
-        (*paths.edges.T[::-1], *paths.nodes.T[::-1], kept.meta, -kept.weight, ~kept.carries,
-         kept.polarity, kept.claim)
+        (
+            *paths.edges.T[::-1],
+            *paths.nodes.T[::-1],
+            kept.meta,
+            -kept.weight,
+            ~kept.carries,
+            kept.polarity,
+            kept.claim,
+        )
     )
     return kept.take(final)
 

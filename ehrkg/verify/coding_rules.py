@@ -36,8 +36,13 @@ def rules() -> tuple[Rule, ...]:
     """The rows of coding_rules.yaml."""
     text = Path(__file__).with_name("coding_rules.yaml").read_text(encoding="utf-8")
     return tuple(
-        Rule(row["instruction"], tuple(row["claim"]), row["direction"], row["polarity"],
-             float(row["share"]))
+        Rule(
+            row["instruction"],
+            tuple(row["claim"]),
+            row["direction"],
+            row["polarity"],
+            float(row["share"]),
+        )
         for row in yaml.safe_load(text)
     )
 
@@ -59,9 +64,7 @@ class Instructions:
     polarity: list[str]
 
 
-def instructions(
-    candidates: pa.Table, pairs: LinkedPairs, arrays: KnowledgeArrays
-) -> Instructions:
+def instructions(candidates: pa.Table, pairs: LinkedPairs, arrays: KnowledgeArrays) -> Instructions:
     """Find the coding instructions between the codes of each claim, or their ancestors.
 
     Args:
@@ -91,7 +94,8 @@ def instructions(
     variants = _variants_in_visit(candidates, pairs, arrays, np.unique(rows))
     chosen = [found[key] for key in keys]
     polarity = [
-        "neutral" if rules()[rule].polarity == "contradicts" and row not in variants
+        "neutral"
+        if rules()[rule].polarity == "contradicts" and row not in variants
         else rules()[rule].polarity
         for row, rule in zip(rows.tolist(), chosen, strict=True)
     ]

@@ -84,7 +84,9 @@ def passages(knowledge: Knowledge, arrays: KnowledgeArrays, concepts: Ints) -> P
     owns: set[tuple[int, str]] = set()
     index = arrays.index(table.column("id")).tolist()
     for concept, definition, source in zip(
-        index, table.column("definition").to_pylist(), table.column("source").to_pylist(),
+        index,
+        table.column("definition").to_pylist(),
+        table.column("source").to_pylist(),
         strict=True,
     ):
         for sentence in sentences_of(definition or ""):
@@ -125,7 +127,9 @@ def _names(
         (concept, text, scope)
         for concept, text, scope in zip(
             arrays.index(synonyms.column("concept")).tolist(),
-            synonyms.column("text").to_pylist(), synonyms.column("scope").to_pylist(), strict=True,
+            synonyms.column("text").to_pylist(),
+            synonyms.column("scope").to_pylist(),
+            strict=True,
         )
         if concept in wanted
     ]
@@ -148,8 +152,14 @@ def _names(
 
 
 def definition_evidence(
-    rows: EvidenceRows, candidates: pa.Table, pairs: LinkedPairs, backing: Backing,
-    arrays: KnowledgeArrays, knowledge: Knowledge, policy: Policy, embedder: Embedder | None,
+    rows: EvidenceRows,
+    candidates: pa.Table,
+    pairs: LinkedPairs,
+    backing: Backing,
+    arrays: KnowledgeArrays,
+    knowledge: Knowledge,
+    policy: Policy,
+    embedder: Embedder | None,
     cache: Path | None,
 ) -> tuple[Floats, Ints]:
     """Add the sentences that back claims; returns score parts and numbers of sentences, by claim.
@@ -187,8 +197,13 @@ def definition_evidence(
         denying = may_deny(about.texts[text], predicate[claim])
         row = -negative
         rows.add(
-            ids[claim], "definition", "neutral" if denying else "supports", about.texts[text],
-            source=about.source[text], origin=about.source[text], weight=value,
+            ids[claim],
+            "definition",
+            "neutral" if denying else "supports",
+            about.texts[text],
+            source=about.source[text],
+            origin=about.source[text],
+            weight=value,
             concepts=[arrays.concepts[pairs.head[row]], arrays.concepts[pairs.tail[row]]],
             key=[about.texts[text]],
         )
@@ -210,7 +225,11 @@ def _about_both(about: Passages, heads: Ints, tails: Ints, size: int) -> tuple[I
 
 
 def _retrieve(
-    claims: list[str], sentence: Ints, texts: list[str], embedder: Embedder, cache: Path | None,
+    claims: list[str],
+    sentence: Ints,
+    texts: list[str],
+    embedder: Embedder,
+    cache: Path | None,
     policy: Policy,
 ) -> tuple[Ints, Floats]:
     """Rows whose sentence is among the nearest of its claim and near enough, with the cosine."""

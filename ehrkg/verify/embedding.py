@@ -66,7 +66,10 @@ class SentenceTransformerEmbedder:
         """See ``Embedder.encode``; vectors have length 1."""
         with _fixed_threads():
             found = self._model.encode(
-                texts, batch_size=BATCH, convert_to_numpy=True, normalize_embeddings=True,
+                texts,
+                batch_size=BATCH,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
                 show_progress_bar=False,
             )
         return np.asarray(found, dtype=np.float32)

@@ -96,8 +96,11 @@ class SentenceIndex:
         if files is not None:
             write_atomically(files[0], lambda temporary: faiss.write_index(index, str(temporary)))
             note = {
-                "texts": self._name, "model": self.embedder.name, "dimension": index.d,
-                "count": index.ntotal, "sha256": file_hash(files[0]),
+                "texts": self._name,
+                "model": self.embedder.name,
+                "dimension": index.d,
+                "count": index.ntotal,
+                "sha256": file_hash(files[0]),
             }
             text = json.dumps(note, indent=1) + "\n"
             write_atomically(files[1], lambda temporary: temporary.write_text(text, "utf-8"))

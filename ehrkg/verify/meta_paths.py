@@ -150,7 +150,9 @@ def read_meta_paths(file: Path) -> tuple[MetaPath, ...]:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"row {number} is no meta-path: {error}",
-                file=file, found=row, expected="the fields that the head of meta_paths.yaml lists",
+                file=file,
+                found=row,
+                expected="the fields that the head of meta_paths.yaml lists",
                 todo="mend the row",
             ) from error
     names = [(path.name, path.predicate) for path in found]
@@ -173,10 +175,16 @@ def _row(row: dict[str, Any]) -> list[MetaPath]:
         nodes, steps = parse_path(str(row["path"]), predicate=predicate)
         paths.append(
             MetaPath(
-                name=str(row["name"]), predicate=str(predicate), nodes=nodes, steps=steps,
-                polarity=polarity, weight=weight, decay=float(row.get("decay", 1.0)),
+                name=str(row["name"]),
+                predicate=str(predicate),
+                nodes=nodes,
+                steps=steps,
+                polarity=polarity,
+                weight=weight,
+                decay=float(row.get("decay", 1.0)),
                 sufficient=bool(row.get("sufficient", False)),
-                yields_to=yields_to, says=str(row["says"]),
+                yields_to=yields_to,
+                says=str(row["says"]),
             )
         )
     return paths

@@ -82,7 +82,9 @@ def _columns(table: pa.Table) -> dict[str, list[str]]:
     for name in ("head", "predicate", "tail"):
         if name not in found:
             raise InputError(
-                "the column is missing", column=name, found=", ".join(table.column_names),
+                "the column is missing",
+                column=name,
+                found=", ".join(table.column_names),
                 expected="head, predicate, tail (and route, where it matters)",
                 todo="rename or add the column",
             )
@@ -125,7 +127,8 @@ def _candidates(rows: Iterable[tuple[str, str, str, str]]) -> pa.Table:
     columns |= {"tasks": [[]] * size, "proposers": [[PROPOSER]] * size}
     columns |= {
         field.name: [None] * size if pa.types.is_floating(field.type) else [0] * size
-        for field in CANDIDATES if field.name not in columns
+        for field in CANDIDATES
+        if field.name not in columns
     }
     return pa.table(columns, schema=CANDIDATES)
 
@@ -145,18 +148,16 @@ def _links(ends: list[str], knowledge: Knowledge) -> pa.Table:
     mapped = mapped.set_column(0, LINKS.field("code"), pa.array(names, pa.string()))
     own = [dict(zip(LINKS.names, row, strict=True)) for row in found]
     table = pa.concat_tables([mapped, pa.Table.from_pylist(own, schema=LINKS)])
-    return table.sort_by(
-        [(name, "ascending") for name in ("code", "levels", "concept", "method")]
-    )
+    return table.sort_by([(name, "ascending") for name in ("code", "levels", "concept", "method")])
 
 
 def _curies(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
     """Ends that are concepts, or that a concept is mapped to."""
     wanted = pa.array(ends, pa.string())
     concepts = set(
-        knowledge.concepts.column("id").filter(
-            pc.is_in(knowledge.concepts.column("id"), value_set=wanted)
-        ).to_pylist()
+        knowledge.concepts.column("id")
+        .filter(pc.is_in(knowledge.concepts.column("id"), value_set=wanted))
+        .to_pylist()
     )
     found: list[Link] = [
         (end, end, "skos:exactMatch", "xref", 0, 1.0, "", "it is the concept itself")
@@ -168,9 +169,16 @@ def _curies(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
         if row["predicate"] in _MATCHES and row["object"] not in concepts:
             levels, factor = _MATCHES[row["predicate"]]
             found.append(
-                (row["object"], row["subject"], "skos:broadMatch" if levels else row["predicate"],
-                 "sssom", levels, round((row["confidence"] or 0.0) * factor, 4), row["source"],
-                 f"{row['subject']} {row['predicate']} {row['object']}")
+                (
+                    row["object"],
+                    row["subject"],
+                    "skos:broadMatch" if levels else row["predicate"],
+                    "sssom",
+                    levels,
+                    round((row["confidence"] or 0.0) * factor, 4),
+                    row["source"],
+                    f"{row['subject']} {row['predicate']} {row['object']}",
+                )
             )
     return sorted(set(found))
 
@@ -189,13 +197,22 @@ def _named(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
     found: list[Link] = []
     for key, rows in hits.items():
         best = max(rows)[0]
-        concepts = {concept: (text, method) for sure, concept, text, method in sorted(rows)
-                    if sure == best}
+        concepts = {
+            concept: (text, method) for sure, concept, text, method in sorted(rows) if sure == best
+        }
         confidence = round(best * (1.0 if len(concepts) == 1 else 0.8), 4)
         for end in keys[key]:
             found += [
-                (end, concept, "skos:exactMatch", method, 0, confidence, "",
-                 f"{end!r} is {'a name' if method == 'label' else 'a synonym'} of it ({text})")
+                (
+                    end,
+                    concept,
+                    "skos:exactMatch",
+                    method,
+                    0,
+                    confidence,
+                    "",
+                    f"{end!r} is {'a name' if method == 'label' else 'a synonym'} of it ({text})",
+                )
                 for concept, (text, method) in concepts.items()
             ]
     return sorted(found)

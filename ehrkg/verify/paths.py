@@ -34,7 +34,10 @@ class Witnesses:
     def take(self, rows: Ints) -> Witnesses:
         """Some of the rows."""
         return Witnesses(
-            self.pair[rows], self.level[rows], self.nodes[rows], self.edges[rows],
+            self.pair[rows],
+            self.level[rows],
+            self.nodes[rows],
+            self.edges[rows],
             self.concepts[rows],
         )
 
@@ -97,8 +100,9 @@ def _expand(
     for step in reversed(path.steps[pivot + 1 :]):
         right = _backward(right, arrays.step(step).reversed())
     size = len(arrays)
-    left_key, right_key = (side.pair * size + side.nodes[:, place] for side, place in
-                           ((left, -1), (right, 0)))
+    left_key, right_key = (
+        side.pair * size + side.nodes[:, place] for side, place in ((left, -1), (right, 0))
+    )
     order = np.argsort(right_key, kind="stable")
     mine, other = join(left_key, right_key[order])
     other = order[other]

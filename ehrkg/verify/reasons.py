@@ -40,8 +40,12 @@ class LinkState:
 def link_state(candidates: pa.Table, links: pa.Table, pairs: LinkedPairs) -> LinkState:
     """The best link of each end: the nearest, then the surest, then the first in the alphabet."""
     ordered = links.sort_by(
-        [("code", "ascending"), ("levels", "ascending"), ("confidence", "descending"),
-         ("concept", "ascending")]
+        [
+            ("code", "ascending"),
+            ("levels", "ascending"),
+            ("confidence", "descending"),
+            ("concept", "ascending"),
+        ]
     )
     best: dict[str, tuple[str, int]] = {}
     for code, concept, levels in zip(
@@ -56,15 +60,23 @@ def link_state(candidates: pa.Table, links: pa.Table, pairs: LinkedPairs) -> Lin
     near[pairs.claim[pairs.near]] = True
     (heads, tails) = ends
     return LinkState(
-        [concept for concept, _ in heads], [concept for concept, _ in tails],
+        [concept for concept, _ in heads],
+        [concept for concept, _ in tails],
         np.array([levels for _, levels in heads], np.int64),
-        np.array([levels for _, levels in tails], np.int64), near,
+        np.array([levels for _, levels in tails], np.int64),
+        near,
     )
 
 
 def reasons(
-    verdict: npt.NDArray[np.object_], parts: Tally, state: LinkState, backing: Backing,
-    said: list[str], excluded: Floats, n_definition: Ints, policy: Policy,
+    verdict: npt.NDArray[np.object_],
+    parts: Tally,
+    state: LinkState,
+    backing: Backing,
+    said: list[str],
+    excluded: Floats,
+    n_definition: Ints,
+    policy: Policy,
 ) -> list[list[str]]:
     """By claim: reasons, the deciding one first.
 
@@ -142,7 +154,8 @@ def _unsupported(
 
 def _unlinked(state: LinkState, row: int) -> str:
     ends = [
-        end for end, many in (("head", state.head_levels[row]), ("tail", state.tail_levels[row]))
+        end
+        for end, many in (("head", state.head_levels[row]), ("tail", state.tail_levels[row]))
         if many < 0
     ]
     return f"unlinked: {' and '.join(ends)}"

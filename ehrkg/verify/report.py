@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from ehrkg.foundation.hashing import short_id
@@ -28,14 +29,33 @@ class EvidenceRows:
     )
 
     def add(
-        self, relation: str, kind: str, polarity: str, text: str, *, source: str = "",
-        origin: str = "", weight: float = 0.0, meta_path: str = "",
-        edges: Sequence[str] = (), concepts: Sequence[str] = (), key: Sequence[str] = (),
+        self,
+        relation: str,
+        kind: str,
+        polarity: str,
+        text: str,
+        *,
+        source: str = "",
+        origin: str = "",
+        weight: float = 0.0,
+        meta_path: str = "",
+        edges: Sequence[str] = (),
+        concepts: Sequence[str] = (),
+        key: Sequence[str] = (),
     ) -> None:
         """One piece of evidence; ``key`` tells it from others of its kind on the relation."""
         row = (
-            short_id("v", relation, kind, meta_path, *edges, *key), relation, kind, polarity, text,
-            source, origin, weight, meta_path, list(edges), list(concepts),
+            short_id("v", relation, kind, meta_path, *edges, *key),
+            relation,
+            kind,
+            polarity,
+            text,
+            source,
+            origin,
+            weight,
+            meta_path,
+            list(edges),
+            list(concepts),
         )
         for name, value in zip(EVIDENCE.names, row, strict=True):
             self.columns[name].append(value)
@@ -76,7 +96,10 @@ class Words:
 
 
 def add_paths(
-    rows: EvidenceRows, ids: Sequence[str], backing: Backing, arrays: KnowledgeArrays,
+    rows: EvidenceRows,
+    ids: Sequence[str],
+    backing: Backing,
+    arrays: KnowledgeArrays,
     policy: Policy,
 ) -> list[str]:
     """Add one row a path; returns their sentences, by row of the backing."""
@@ -85,8 +108,12 @@ def add_paths(
     edges, concepts = backing.witnesses.edges.tolist(), backing.witnesses.concepts.tolist()
     for row, text in enumerate(texts):
         rows.add(
-            ids[backing.claim[row]], "path", POLARITY_WORDS[backing.polarity[row]], text,
-            source=backing.source[row], origin=backing.origin[row],
+            ids[backing.claim[row]],
+            "path",
+            POLARITY_WORDS[backing.polarity[row]],
+            text,
+            source=backing.source[row],
+            origin=backing.origin[row],
             weight=float(backing.weight[row]),
             meta_path=policy.meta_paths[backing.meta[row]].name,
             edges=[arrays.edge_ids[edge] for edge in edges[row] if edge != NONE],
@@ -96,15 +123,23 @@ def add_paths(
 
 
 def add_instructions(
-    rows: EvidenceRows, ids: Sequence[str], found: Instructions, weight: Floats,
+    rows: EvidenceRows,
+    ids: Sequence[str],
+    found: Instructions,
+    weight: Floats,
     arrays: KnowledgeArrays,
 ) -> None:
     """Add one row a coding instruction."""
     for row, claim in enumerate(found.claim.tolist()):
         edge = int(found.edge[row])
         rows.add(
-            ids[claim], "coding_rule", found.polarity[row], sentence(arrays, edge),
-            source=arrays.source[edge], origin=arrays.origin[edge], weight=float(weight[row]),
+            ids[claim],
+            "coding_rule",
+            found.polarity[row],
+            sentence(arrays, edge),
+            source=arrays.source[edge],
+            origin=arrays.origin[edge],
+            weight=float(weight[row]),
             edges=[arrays.edge_ids[edge]],
             concepts=[
                 arrays.concepts[int(end)] for end in (arrays.subject[edge], arrays.object[edge])
@@ -112,18 +147,32 @@ def add_instructions(
         )
 
 
-def add_statistics(rows: EvidenceRows, candidates: pa.Table) -> np.ndarray:
-    """Add what the hospital's counts say, neutral; returns which claims have any."""
+def add_statistics(
+    rows: EvidenceRows, candidates: pa.Table, wanted: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Add what the hospital's counts say, neutral; returns which claims got a row.
+
+    Only claims about which something else was found are ``wanted``: for the many about which
+    nothing was, the same counts stand in the relation's own columns.
+    """
     counts = {
         name: candidates.column(name).to_pylist()
-        for name in ("id", "n_within", "n_across", "n_head", "n_tail", "n_patients", "lift",
-                     "p_value")
+        for name in (
+            "id",
+            "n_within",
+            "n_across",
+            "n_head",
+            "n_tail",
+            "n_patients",
+            "lift",
+            "p_value",
+        )
     }
     has = np.zeros(len(candidates), bool)
     for row, (relation, within, across, head, tail, patients, lift, p_value) in enumerate(
         zip(*counts.values(), strict=True)
     ):
-        if not within and not across:
+        if not wanted[row] or not (within or across):
             continue
         has[row] = True
         seen = []

@@ -12,7 +12,10 @@ from ehrkg.verify.backing import CONTRADICTS, SUPPORTS, Backing
 from ehrkg.verify.policy import Policy
 
 SUPPORTED, CONTRADICTED, AMBIGUOUS, UNSUPPORTED = (
-    "supported", "contradicted", "ambiguous", "unsupported",
+    "supported",
+    "contradicted",
+    "ambiguous",
+    "unsupported",
 )
 
 
@@ -35,9 +38,7 @@ class Tally:
     stating: Ints
 
 
-def noisy_or(
-    claim: Ints, origin: npt.NDArray[np.object_], weight: Floats, size: int
-) -> Floats:
+def noisy_or(claim: Ints, origin: npt.NDArray[np.object_], weight: Floats, size: int) -> Floats:
     """1 - prod over origins (1 - the strongest weight of that origin), by claim.
 
     The model of independent causes (Pearl 1988, Probabilistic Reasoning in Intelligent Systems,

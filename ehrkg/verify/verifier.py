@@ -50,7 +50,7 @@ def verify(
         embedder: for definitions; by default the packaged MiniLM, loaded only where some definition
             names both ends of a claim that has a path.
         cache: a folder where embedded definitions are kept and found again; none by default.
-        ledger: gets an entry of the stage "verify" with the counts by verdict.
+        ledger: gets an entry of the stage "verify"; a row given twice is dropped as `repeated`.
         progress: is told of the steps.
 
     Returns:
@@ -87,9 +87,12 @@ def verify(
     report.add_instructions(
         evidence, ids, instructed, coding_rules.weights(instructed, policy), arrays
     )
-    has_statistic = report.add_statistics(evidence, candidates)
     n_path, n_against = report.counts(backing, size)
     n_against = n_against + (excluded > 0)
+    n_coding_rule = np.bincount(instructed.claim, minlength=size)
+    has_statistic = report.add_statistics(
+        evidence, candidates, (n_path + n_against + n_definition + n_coding_rule) > 0
+    )
     head_concept, tail_concept = _carriers(backing, pairs, state)
     columns = {
         **{name: candidates.column(name) for name in ("id", "head", "route", "predicate", "tail")},
@@ -104,7 +107,7 @@ def verify(
         "reasons": reasons(verdict, parts, state, backing, said, excluded, n_definition, policy),
         "n_path": n_path,
         "n_definition": n_definition,
-        "n_coding_rule": np.bincount(instructed.claim, minlength=size),
+        "n_coding_rule": n_coding_rule,
         "n_statistic": has_statistic.astype(np.int32),
         "n_contradicting": n_against,
         "origins": _stated_by(backing, backing.origin, size),
@@ -112,11 +115,17 @@ def verify(
         "depends_on": dependence(backing, excluded, verdict, policy),
         **{name: candidates.column(name) for name in _COUNTED},
     }
-    relations = pa.table({name: _typed(columns[name], kind) for name, kind in _fields()},
-                         schema=RELATIONS)
+    relations = pa.table(
+        {name: _typed(columns[name], kind) for name, kind in _fields()}, schema=RELATIONS
+    )
     if ledger is not None:
-        ledger.record("verify", "relation", rows_in=rows_in, rows_out=size,
-                      dropped={"repeated": rows_in - size})
+        ledger.record(
+            "verify",
+            "relation",
+            rows_in=rows_in,
+            rows_out=size,
+            dropped={"repeated": rows_in - size},
+        )
     progress.advance()
     return Verified(relations, evidence.table())
 
@@ -167,8 +176,14 @@ def _carriers(
 
 
 def _definitions(
-    evidence: report.EvidenceRows, candidates: pa.Table, pairs: LinkedPairs, backing: Backing,
-    arrays: KnowledgeArrays, knowledge: Knowledge, policy: Policy, embedder: Embedder | None,
+    evidence: report.EvidenceRows,
+    candidates: pa.Table,
+    pairs: LinkedPairs,
+    backing: Backing,
+    arrays: KnowledgeArrays,
+    knowledge: Knowledge,
+    policy: Policy,
+    embedder: Embedder | None,
     cache: Path | None,
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Add definition evidence; returns its part of the score and its number, by claim."""

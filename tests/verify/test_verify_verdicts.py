@@ -402,14 +402,26 @@ class TestCodingRules:
         assert (row["verdict"], row["n_contradicting"]) == ("supported", 0)
 
 
-def test_statistics_are_shown_and_never_support() -> None:
+def test_statistics_never_support() -> None:
     claims = candidates([candidate("D:a", "TREATS", "M:x", within=500, across=1)])
     found = verify(claims, same(["D:a", "M:x"]), knowledge([]), policy=QUIET)
-    row, evidence = found.relations.to_pylist()[0], found.evidence.to_pylist()
-    assert (row["verdict"], row["score"], row["n_statistic"]) == ("unsupported", 0.0, 1)
-    assert [(e["kind"], e["polarity"]) for e in evidence] == [("statistic", "neutral")]
+    row = found.relations.to_pylist()[0]
+    assert (row["verdict"], row["score"], row["n_within"]) == ("unsupported", 0.0, 500)
+    assert found.evidence.num_rows == 0
+
+
+def test_statistics_are_shown_beside_other_evidence_and_weigh_nothing() -> None:
+    stated = knowledge([edge("D:a", "TREATS", "M:x")])
+    rows = []
+    for within in (1, 500):
+        claims = candidates([candidate("D:a", "TREATS", "M:x", within=within, across=1)])
+        found = verify(claims, same(["D:a", "M:x"]), stated, policy=QUIET)
+        rows.append(found.relations.to_pylist()[0])
+        (shown,) = [e for e in found.evidence.to_pylist() if e["kind"] == "statistic"]
+        assert (shown["polarity"], shown["weight"]) == ("neutral", 0.0)
+    assert rows[0]["score"] == rows[1]["score"]
     words = "seen together in 500 visits and one after the other in 1 pair of visits"
-    assert evidence[0]["text"].startswith(words)
+    assert shown["text"].startswith(words)
 
 
 def test_repeated_rows_count_once_and_stand_in_the_ledger() -> None:
