@@ -204,7 +204,7 @@ def audit(
         raise UsageError("which graph?", todo="add --graph OUT/graph.lbug")
     named = catalogue.find(query)
     with open_store(graph, read_only=True) as store:
-        table = store.query(named.text, **named.bind(parameter or []))
+        table = named.ask(store, parameter or [])
     if output is Output.TABLE:
         show_rows(console, table, named.title)
     elif output is Output.JSON:

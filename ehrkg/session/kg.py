@@ -14,7 +14,7 @@ from ehrkg.benchmark import Benchmark
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
-from ehrkg.graph import GraphStore, open_store, readers, writers
+from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
 from ehrkg.graph.explain import explain_template
 from ehrkg.graph.explanation import Explanation
 from ehrkg.mapping.schema import Mapping
@@ -215,6 +215,23 @@ class KnowledgeGraph:
             UsageError: the query is refused, or the engine does not understand it.
         """
         return self.store.query(cypher, **parameters)
+
+    @property
+    def audits(self) -> catalogue.Queries:
+        """The named queries that ship, audits and subsets; ``audit`` answers one."""
+        return catalogue.named_queries()
+
+    def audit(self, name: str, /, **parameters: Any) -> pa.Table:
+        """Answer a named query, or a file of one's own, with a table; read-only.
+
+        Args:
+            name: as in ``kg.audits``, with or without its folder, or the path of a file.
+            parameters: its parameters; the others keep their defaults.
+
+        Raises:
+            UsageError: there is no such query or parameter, or a value is of another type.
+        """
+        return catalogue.find(name).ask(self.store, parameters)
 
     def explain(self, item: str) -> Explanation:
         """The chain from a question to the rows of the tables and the knowledge behind it.

@@ -1,0 +1,22 @@
+// title: Context codes that all but give the answer
+// purpose: Where nearly every visit with the context code holds the answer too, the question asks what the code already says.
+// param: build string default  The build to ask.
+// param: share float 0.9  Least share of the context code's visits that hold the answer.
+// param: visits integer 20  Least number of visits that hold the context code.
+// param: limit integer 50  How many to show.
+// columns: given, given_name, answer, answer_name, visits, both, share, templates
+MATCH (t:Template)-[:GIVEN]->(c:Code)
+WHERE t.build = $build AND t.task <> 'prognosis'
+MATCH (t)-[:ANSWER]->(d:Code)
+WITH c, d, count(DISTINCT t.id) AS templates
+MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
+WITH c, d, templates, count(DISTINCT v.id) AS visits
+WHERE visits >= $visits
+MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
+MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d)
+WITH c, d, templates, visits, count(DISTINCT v.id) AS both
+WHERE 1.0 * both / visits >= $share
+RETURN c.id AS given, c.name AS given_name, d.id AS answer, d.name AS answer_name, visits, both,
+       round(1.0 * both / visits, 4) AS share, templates
+ORDER BY share DESC, visits DESC, given, answer
+LIMIT $limit
