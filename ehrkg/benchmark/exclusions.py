@@ -204,7 +204,7 @@ def maybe_true(
     return [
         ("supported_in_context", _joined(contexts, codes, rules["true_by"], support)),
         ("treats_visit_diagnosis", _joined(visits, codes, rules["visit_by"], support)),
-        ("treats_cause_in_context", _chained(contexts, codes, rules["true_via"], support)),
+        ("supported_by_two_edges", _chained(contexts, codes, rules["true_via"], support)),
     ]
 
 

@@ -4,7 +4,7 @@ An edge joins two codes when one of its ends is a concept of the first code, or 
 below one, and the other end is the same for the second code. Direction and route are not looked at.
 
 No graph is complete, and what holds of a code's next of kin often holds of it without being stated:
-so a candidate is also joined by the edges of its kin (drugs of its pharmacological subgroup, codes
+so a candidate is also joined by the edges of its kin (drugs of its chemical subgroup, codes
 of its CCSR groups). How much that saves is what ``hiding`` measures.
 """
 
@@ -22,8 +22,8 @@ from ehrkg.benchmark.cohort import Cohort
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
 
-ATC_SUBGROUP = len("ATC:C07A")
-"""The length of the CURIE of a pharmacological subgroup: ATC level 3."""
+ATC_SUBGROUP = len("ATC:C07AB")
+"""The length of the CURIE of a chemical subgroup, whose drugs are next of kin: ATC level 4."""
 
 Grid = npt.NDArray[np.bool_]
 
@@ -84,7 +84,7 @@ class Support:
     def chained(
         self, rows: Sequence[str], columns: Sequence[str], chains: Iterable[Sequence[str]]
     ) -> Grid:
-        """Whether two edges in a row lead from the column to the row through one concept.
+        """Whether two edges lead from the column through one concept to the row, or back.
 
         Only the near concepts of both ends count: this is the weakest kind of support.
 
@@ -101,7 +101,7 @@ class Support:
         left, right = self._near(rows), self._near(columns)
         for first, second in chains:
             path = self._directed(first) @ self._directed(second)
-            grid |= ((left @ path.T) @ right.T).toarray() > 0
+            grid |= ((left @ (path + path.T)) @ right.T).toarray() > 0
         return grid
 
     def edges_at(
