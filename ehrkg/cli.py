@@ -188,8 +188,15 @@ def audit(
     ] = None,
     output: Annotated[Output, typer.Option(help="How to print the table.")] = Output.TABLE,
     list_: Annotated[bool, typer.Option("--list", help="Show the named queries.")] = False,
+    lint: Annotated[
+        Path | None,
+        typer.Option(help="Only say what in this file is not the same on both engines."),
+    ] = None,
 ) -> None:
     """Answer a named, documented Cypher query over a graph; read-only."""
+    if lint is not None:
+        _lint(lint)
+        return
     from rich.console import Console
 
     from ehrkg.graph import catalogue, open_store
@@ -215,6 +222,20 @@ def audit(
         writer.writeheader()
         writer.writerows(table.to_pylist())
         typer.echo(sink.getvalue(), nl=False)
+
+
+def _lint(path: Path) -> None:
+    """Print what in a query's file differs between the engines; exit 1 where something does."""
+    from ehrkg.graph.catalogue import read_query
+    from ehrkg.graph.lint import lint
+
+    if not path.is_file():
+        raise UsageError(f"there is no file {str(path)!r}", todo="name a file with a query")
+    findings = lint(read_query(path, str(path)).text)
+    for finding in findings:
+        typer.echo(f"{path}:{finding}")
+    if findings:
+        raise typer.Exit(1)
 
 
 @app.command()
