@@ -20,7 +20,6 @@ from ehrkg.benchmark.support import Support
 from tests.benchmark.builders import World
 from tests.benchmark.worlds import ANCHOR, ANSWER, BYSTANDER, CANDIDATE, drug_world, pair_world
 
-
 UNSHOWN = "ICD10CM:K00.1"
 """A code that no stem here shows."""
 
@@ -172,7 +171,7 @@ def test_symptoms_are_no_distractors() -> None:
 
 def test_a_finer_code_does_not_stand_beside_a_coarser_one() -> None:
     world = pair_world()
-    world.diagnosis("ICD10CM:J00.123", "Fine disease", concept="MONDO:f", ccsr=["J0"])
+    world.diagnosis("ICD10CM:J00.123", "Fine disease", concept="MONDO:f", levels=1, ccsr=["J0"])
     world.edge("MONDO:x", "CAUSES", "MONDO:f")
     world.patient("p3").visit(["ICD10CM:J00.123"])
     assert not candidates(world, "diagnosis", ANSWER)["ICD10CM:J00.123"]
@@ -264,8 +263,11 @@ def test_an_unspecified_code_is_as_coarse_as_its_category() -> None:
     world = pair_world()
     world.diagnosis("ICD10CM:J01.9", "Zeta disease, unspecified")
     world.patient("p4").visit(["ICD10CM:J01.9"])
+    world.diagnosis("ICD10CM:J01.1", "Zeta disease of the left toe", concept="MONDO:z", levels=1)
+    world.patient("p5").visit(["ICD10CM:J01.1"])
     assert grain("ICD10CM:J01.9", world.cohort) == 0
-    assert grain(BYSTANDER, world.cohort) == 1
+    assert grain("ICD10CM:J01.1", world.cohort) == 1
+    assert grain(BYSTANDER, world.cohort) == 0
 
 
 # Drawing and levelling
