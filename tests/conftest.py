@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,6 +17,12 @@ def missing(what: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"{what}: under CI this test must run", pytrace=False)
     pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def not_here() -> Callable[[str], NoReturn]:
+    """``missing``, for fixtures of folders that can't import this file."""
+    return missing
 
 
 @pytest.fixture(scope="session")

@@ -30,9 +30,10 @@ _VISIT = (
     "MATCH (t:Template)-[:{edge}]->(v:Visit) {where} "
     "RETURN v.id AS id, v.ordinal AS ordinal, v.admitted AS admitted, v.kind AS kind, v.age AS age"
 )
+# Two MATCHes: within one, Neo4j walks no edge twice, and so would not find the visit itself.
 _ROWS = (
-    "MATCH (t:Template)-[:AT]->(:Visit)<-[:HAS_VISIT]-(:Patient)-[:HAS_VISIT]->(v:Visit)"
-    "-[d:{edge}]->(c:Code) {where} "
+    "MATCH (t:Template)-[:AT]->(:Visit)<-[:HAS_VISIT]-(p:Patient) {where} "
+    "MATCH (p)-[:HAS_VISIT]->(v:Visit)-[d:{edge}]->(c:Code) "
     "RETURN v.id AS visit, v.ordinal AS ordinal, c.id AS code, d.route AS route, "
     "d.source AS source, d.row AS row, d.raw_code AS raw_code, d.n AS n"
 )

@@ -17,7 +17,7 @@ It then runs in a read-only transaction all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -107,13 +107,22 @@ def judge(cypher: str, engine: Engine, parameters: Mapping[str, Any]) -> str:
     return statement
 
 
+def elements(statement: str) -> Iterator[tuple[str, str]]:
+    """The words, strings, quoted names, parameters and signs of a statement, each with its kind.
+
+    >>> list(elements("CALL /* x */ `a`('b') // c"))
+    [('word', 'CALL'), ('quoted', '`a`'), ('sign', '('), ('string', "'b'"), ('sign', ')')]
+    """
+    for found in _ELEMENT.finditer(statement):
+        kind = found.lastgroup or "sign"
+        if kind not in ("comment", "space"):
+            yield kind, found.group()
+
+
 def _refuse_words(statement: str) -> None:
     allowed = set(_rules()["callable"])
     before = ""
-    for found in _ELEMENT.finditer(statement):
-        kind, text = found.lastgroup, found.group()
-        if kind in ("comment", "space"):
-            continue
+    for kind, text in elements(statement):
         word = text.strip("`").upper() if kind in ("word", "quoted") else text
         if kind == "word" and word == "LOAD" and before not in (".", ":"):
             raise UsageError(

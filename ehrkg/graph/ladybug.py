@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,8 +10,8 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.foundation.errors import InputError, UsageError
-from ehrkg.graph import guard, rows
+from ehrkg.foundation.errors import InputError
+from ehrkg.graph import guard, rows, tables
 from ehrkg.graph.ladybug_session import Session, ddl, held
 from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType, NodeType
 
@@ -29,6 +28,7 @@ that twenty small tables would each pay."""
 _BATCH = 10_000
 """Rows a statement that changes or deletes by key."""
 
+
 class LadybugStore:
     """A graph in one Ladybug file; see ``ehrkg.graph.store.GraphStore`` for what it does.
 
@@ -43,7 +43,8 @@ class LadybugStore:
     """
 
     def __init__(self, path: Path, *, build: str = "default", read_only: bool = False) -> None:
-        self.path, self.build, self.read_only = path, build, read_only
+        self.path, self.build = path, tables.check_build_name(build)
+        self.read_only, self._registered = read_only, False
         self._session = Session(path, read_only=read_only)
         try:
             self._prepare_schema()
@@ -65,20 +66,27 @@ class LadybugStore:
                 found=", ".join(sorted(found)[:5]) or "no tables",
                 todo="name another file; ehrkg does not mix its nodes with foreign ones",
             )
-        table = self._session.read("MATCH (b:Build) RETURN b.id AS id, b.schema_version AS version")
-        builds = {row["id"]: row["version"] for row in table.to_pylist()}
-        other = {version for version in builds.values() if version != SCHEMA_VERSION}
-        if other:
+        try:
+            table = self._session.read("MATCH (b:Build) RETURN b.schema_version AS version")
+        except InputError as error:
             raise InputError(
-                "the graph has another schema", file=self.path, found=f"version {max(other)}",
+                "the graph has another schema", file=self.path, found=error.message,
                 expected=f"version {SCHEMA_VERSION}", todo="build it again with this ehrkg",
-            )
-        if self.build not in builds and not self.read_only:
-            self._register()
+            ) from error
+        tables.check_schema_versions(table.column(0).to_pylist(), self.path)
 
-    def _register(self) -> None:
-        self.write_nodes("Build", pa.table({"id": [self.build],
-                                            "schema_version": [SCHEMA_VERSION]}))
+    def _begin_writing(self) -> None:
+        """Refuse when closed or reading; the first time, say in the graph whose build this is."""
+        self._session.check_writable()
+        if not self._registered:
+            self._registered = True
+            known = pa.table({"id": [self.build], "schema_version": [SCHEMA_VERSION]})
+            self.write_nodes("Build", known)
+
+    def builds(self) -> list[str]:
+        """See ``GraphStore.builds``."""
+        table = self._session.read("MATCH (b:Build) RETURN b.id AS id ORDER BY id")
+        return [str(one) for one in table.column(0).to_pylist()]
 
     def close(self) -> None:
         """Let go of the file; the last store on it in this process closes it."""
@@ -112,12 +120,9 @@ class LadybugStore:
 
     def write_nodes(self, label: str, table: pa.Table) -> int:
         """See ``GraphStore.write_nodes``."""
-        self._session.check_writable()
-        node = _known(NODES, label, "label")
-        given = rows.conform(table, node.properties, label)
-        if "id" not in given.column_names:
-            raise UsageError(f"the table for {label} lacks the column 'id'")
-        given = rows.fold(given, ["id"], label)
+        self._begin_writing()
+        node = tables.node_type(label)
+        given = tables.nodes_to_write(node, table)
         if not given.num_rows:
             return 0
         with self._session.busy:
@@ -182,59 +187,45 @@ class LadybugStore:
 
     def read_nodes(self, label: str) -> pa.Table:
         """See ``GraphStore.read_nodes``."""
-        node = _known(NODES, label, "label")
+        return tables.whole_nodes(tables.node_type(label), list(self.scan_nodes(label)))
+
+    def scan_nodes(self, label: str) -> Iterator[pa.Table]:
+        """See ``GraphStore.scan_nodes``."""
+        node = tables.node_type(label)
         wanted = ", ".join(f"n.{name} AS {name}" for name in node.properties.names)
         table = self._session.read(
             f"MATCH (n:{label}) WHERE n.build = $build RETURN {wanted}", {"build": self.build}
         )
-        return rows.complete(table, node.properties).sort_by("id").combine_chunks()
+        yield rows.complete(table, node.properties)
 
     def delete_nodes(self, label: str, ids: Iterable[str]) -> None:
         """See ``GraphStore.delete_nodes``."""
-        _known(NODES, label, "label")
+        tables.node_type(label)
         self._delete(ids, f"MATCH (n:{label} {{key: k}}) DETACH DELETE n")
 
     # -- edges -----------------------------------------------------------------------------
 
     def write_edges(self, edge_type: str, table: pa.Table) -> int:
         """See ``GraphStore.write_edges``."""
-        self._session.check_writable()
-        edge = _known(EDGES, edge_type, "edge type")
-        labels = ("from_label", "to_label") if len(edge.joins) > 1 else ()
-        ends = ["from", "to", *labels]
-        given = rows.complete(
-            rows.conform(table, edge.properties, edge_type, also=ends), _edge_schema(edge)
-        )
-        key = [*ends, *edge.key]
-        given = rows.fold(given, key, edge_type)
+        self._begin_writing()
+        edge = tables.edge_type(edge_type)
+        given = tables.edges_to_write(edge, table)
         if not given.num_rows:
             return 0
         with self._session.busy:
             self._check_ends(edge, given)
             there = self.read_edges(edge_type)
-            old = pc.is_in(rows.row_texts(given, key), value_set=rows.row_texts(there, key))
-            same = pc.is_in(
-                rows.row_texts(given, given.column_names),
-                value_set=rows.row_texts(there, given.column_names),
-            )
-            changed = given.filter(pc.and_(old, pc.invert(same)))
-            for start, end, part in _by_join(edge, changed):
+            fresh, stale, new = tables.new_and_changed(edge, given, there)
+            for start, end, part in tables.by_join(edge, stale):
                 self._delete_exact(edge, start, end, part)
-            for start, end, part in _by_join(edge, given.filter(pc.invert(same))):
+            for start, end, part in tables.by_join(edge, fresh):
                 self._copy_edges(edge, start, end, part)
-        return int(given.num_rows - pc.sum(old).as_py())
+        return new
 
     def _check_ends(self, edge: EdgeType, given: pa.Table) -> None:
-        for start, end, part in _by_join(edge, given):
+        for start, end, part in tables.by_join(edge, given):
             for side, label in (("from", start), ("to", end)):
-                known = pc.is_in(part.column(side), value_set=self._ids(label))
-                if not pc.all(known).as_py():
-                    lost = pc.unique(part.column(side).filter(pc.invert(known)))
-                    raise InputError(
-                        f"{edge.type}: {len(lost)} of the {label} nodes it names are not there",
-                        column=side, found=", ".join(map(str, lost.to_pylist()[:5])),
-                        todo=f"write the {label} nodes first",
-                    )
+                tables.check_known_ends(edge, side, label, part, self._ids(label))
 
     def _copy_edges(self, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
         names = edge.properties.names
@@ -266,27 +257,23 @@ class LadybugStore:
 
     def read_edges(self, edge_type: str) -> pa.Table:
         """See ``GraphStore.read_edges``."""
-        edge = _known(EDGES, edge_type, "edge type")
-        schema = _edge_schema(edge)
+        return tables.whole_edges(tables.edge_type(edge_type), list(self.scan_edges(edge_type)))
+
+    def scan_edges(self, edge_type: str) -> Iterator[pa.Table]:
+        """See ``GraphStore.scan_edges``."""
+        edge = tables.edge_type(edge_type)
         wanted = "".join(f", r.{name} AS {name}" for name in edge.properties.names)
-        parts = []
         for start, end in edge.joins:
             table = self._session.read(
                 f"MATCH (a:{start})-[r:{edge.type}]->(b:{end}) WHERE a.build = $build "
                 f"RETURN a.id AS source_id, b.id AS target_id{wanted}",
                 {"build": self.build},
             ).rename_columns(["from", "to", *edge.properties.names])
-            if len(edge.joins) > 1:
-                for name, label in (("from_label", start), ("to_label", end)):
-                    table = table.append_column(name, pa.array([label] * table.num_rows, TEXT))
-            parts.append(rows.complete(table, schema))
-        order = [name for name in schema.names if name in ("from", "to", *edge.key)]
-        whole = pa.concat_tables(parts)
-        return whole.sort_by([(name, "ascending") for name in order]).combine_chunks()
+            yield tables.labelled(table, edge, start, end)
 
     def delete_edges(self, edge_type: str, sources: Iterable[str]) -> None:
         """See ``GraphStore.delete_edges``."""
-        edge = _known(EDGES, edge_type, "edge type")
+        edge = tables.edge_type(edge_type)
         keys = list(sources)
         for start in sorted({start for start, _ in edge.joins}):
             self._delete(keys, f"MATCH (n:{start} {{key: k}})-[r:{edge.type}]->() DELETE r")
@@ -317,23 +304,18 @@ class LadybugStore:
 
     def content_hash(self) -> str:
         """See ``GraphStore.content_hash``."""
-        digest = hashlib.sha256(f"ehrkg graph {SCHEMA_VERSION}".encode())
-        for name in self.counts():
-            table = self.read_nodes(name) if name in NODES else self.read_edges(name)
-            digest.update(f"\n{name}\t{rows.content_hash(table)}".encode())
-        return digest.hexdigest()
+        return tables.graph_hash(self)
 
     def drop_build(self, build: str) -> None:
         """See ``GraphStore.drop_build``."""
         self._session.check_writable()
         with self._session.busy:
-            builds = set(self._session.read("MATCH (b:Build) RETURN b.id").column(0).to_pylist())
+            builds = set(self.builds())
             if builds == {build}:
                 self._empty()
             elif build in builds:
                 self._delete_build(build)
-            if build == self.build:
-                self._register()
+            self._registered = self._registered and build != self.build
 
     def _empty(self) -> None:
         """Make all tables anew: deleting node by node takes minutes where this takes a moment."""
@@ -354,38 +336,3 @@ class LadybugStore:
                 f"MATCH (n:{label}) WHERE n.build = $build DELETE n", {"build": build}
             )
 
-
-TEXT = pa.string()
-
-
-def _edge_schema(edge: EdgeType) -> pa.Schema:
-    ends = ["from", "to"] + (["from_label", "to_label"] if len(edge.joins) > 1 else [])
-    return pa.schema([pa.field(name, TEXT) for name in ends] + list(edge.properties))
-
-
-def _by_join(edge: EdgeType, table: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
-    """The table's parts for each pair of labels that the type joins."""
-    if len(edge.joins) == 1:
-        start, end = edge.joins[0]
-        if table.num_rows:
-            yield start, end, table
-        return
-    left = table.num_rows
-    for start, end in edge.joins:
-        mask = pc.and_(pc.equal(table.column("from_label"), start),
-                       pc.equal(table.column("to_label"), end))
-        part = table.filter(mask)
-        left -= part.num_rows
-        if part.num_rows:
-            yield start, end, part
-    if left:
-        raise InputError(
-            f"{edge.type}: {left} rows join labels that it does not join",
-            expected=" or ".join(f"{a} to {b}" for a, b in edge.joins),
-        )
-
-
-def _known(table: Mapping[str, Any], name: str, what: str) -> Any:
-    if name not in table:
-        raise UsageError(f"no {what} {name!r}", todo=f"use one of {', '.join(table)}")
-    return table[name]

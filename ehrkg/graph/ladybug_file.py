@@ -104,6 +104,11 @@ def _reading(path: Path) -> OpenFile:
 def _writing(path: Path) -> OpenFile:
     if path.is_dir():
         raise InputError("a folder, not a graph file", file=path, todo="name a file in it")
+    if path.is_file() and path.stat().st_size == 0:
+        raise InputError(
+            "the graph is cut short: the file is empty", file=path,
+            todo="build it again, or delete the file to begin a new graph there",
+        )
     lock_path = path.with_name(f".{path.name}.lock")
     holder = _holder(lock_path)
     try:
@@ -172,4 +177,23 @@ def _refusal(path: Path, said: str) -> EhrkgError:
     return InputError(
         "this is no graph file that the engine can open", file=path, found=said,
         todo="name a file that ehrkg wrote, or a new name",
+    )
+
+
+def failure(path: Path, said: str) -> EhrkgError:
+    """What the engine says when it can't do what we ask of an open file."""
+    lower = said.lower()
+    if "no space" in lower or "disk full" in lower:
+        return InputError(
+            "the disk is full", file=path, found=said.strip(),
+            todo="make room and do the same again; what was written before is whole",
+        )
+    if "buffer" in lower or "memory" in lower or "bad_alloc" in lower:
+        return ServiceError(
+            f"{path}: the engine has too little memory: {said.strip()}",
+            todo="close other programs, or load less at once; what was written before is whole",
+        )
+    return InputError(
+        "the engine can't use this graph file", file=path, found=said.strip(),
+        todo="check the disk; where the file is damaged, build it again",
     )

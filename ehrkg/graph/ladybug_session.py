@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ehrkg.foundation.errors import UsageError
-from ehrkg.graph import guard, ladybug_file
+from ehrkg.foundation.errors import EhrkgError, UsageError
+from ehrkg.graph import answers, guard, ladybug_file
 from ehrkg.graph.schema import EDGES, NODES
 
 _READ_CHUNK = 100_000
@@ -23,6 +23,7 @@ TYPES: Mapping[pa.DataType, str] = {
     pa.int64(): "INT64",
     pa.float64(): "DOUBLE",
     pa.bool_(): "BOOL",
+    pa.date32(): "DATE",
     pa.timestamp("s"): "TIMESTAMP",
     pa.list_(pa.string()): "STRING[]",
 }
@@ -68,7 +69,7 @@ class Session:
     def __init__(self, path: Path, *, read_only: bool) -> None:
         import ladybug
 
-        self.read_only = read_only
+        self.path, self.read_only = path, read_only
         self.busy = threading.RLock()
         self._file: ladybug_file.OpenFile | None = ladybug_file.acquire(path, read_only=read_only)
         self._connection = ladybug.Connection(self._file.database)
@@ -95,7 +96,10 @@ class Session:
         """Run a statement of our own that changes something."""
         with self.busy:
             self.check_open()
-            self._connection.execute(statement, dict(parameters or {}))
+            try:
+                self._connection.execute(statement, dict(parameters or {}))
+            except RuntimeError as error:
+                raise ladybug_file.failure(self.path, str(error)) from error
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -105,17 +109,24 @@ class Session:
             try:
                 yield
             except BaseException:
-                with suppress(RuntimeError):
+                with suppress(EhrkgError):
                     self.run("ROLLBACK")
                 raise
             self.run("COMMIT")
 
     def read(self, statement: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
-        """The answer of a statement, in a read-only transaction.
+        """The answer of a statement of our own, in a read-only transaction.
 
         Raises:
-            RuntimeError: the engine does not accept it.
+            InputError: the engine can't read the file.
+            ServiceError: it has not the memory for it.
         """
+        try:
+            return self._read(statement, parameters)
+        except RuntimeError as error:
+            raise ladybug_file.failure(self.path, str(error)) from error
+
+    def _read(self, statement: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
         with self.busy:
             self.check_open()
             self._connection.execute("BEGIN TRANSACTION READ ONLY")
@@ -145,7 +156,7 @@ class Session:
 
     def plan(self, text: str, parameters: Mapping[str, Any]) -> str:
         """See ``guard.Engine``."""
-        return str(self.read(f"EXPLAIN LOGICAL {text}", parameters).column(0)[0].as_py())
+        return str(self._read(f"EXPLAIN LOGICAL {text}", parameters).column(0)[0].as_py())
 
     def query(self, cypher: str, parameters: Mapping[str, Any]) -> pa.Table:
         """The answer of somebody's query, once it is known to only read."""
@@ -153,6 +164,6 @@ class Session:
             self.check_open()
             statement = guard.judge(cypher, self, parameters)
             try:
-                return self.read(statement, parameters)
+                return answers.widened(self._read(statement, parameters))
             except RuntimeError as error:
                 raise guard.explained(str(error), statement) from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -76,8 +78,18 @@ class GraphStore(Protocol):
         """All edges of a type: from, to, (labels,) properties; sorted by the ends and the key."""
         ...
 
+    def scan_nodes(self, label: str) -> Iterator[pa.Table]:
+        """All nodes of a label in pieces, columns as ``read_nodes`` gives them, in any order."""
+        ...
+
+    def scan_edges(self, edge_type: str) -> Iterator[pa.Table]:
+        """All edges of a type in pieces, columns as ``read_edges`` gives them, in any order."""
+        ...
+
     def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
         """The answer of one read-only Cypher statement; parameters are bound, never pasted in.
+
+        Whole numbers come as int64, others as double, times as timestamps of microseconds.
 
         Raises:
             UsageError: it is no reading statement, or the engine does not accept it.
@@ -90,6 +102,10 @@ class GraphStore(Protocol):
 
     def content_hash(self) -> str:
         """A fingerprint of the build's nodes and edges, equal on every engine."""
+        ...
+
+    def builds(self) -> list[str]:
+        """The ids of the builds that lie in the graph, sorted."""
         ...
 
     def drop_build(self, build: str) -> None:
@@ -110,37 +126,74 @@ class GraphStore(Protocol):
     ) -> None: ...
 
 
-Opener = Callable[[str, str, bool], GraphStore]
-"""Opens a target for a build: ``opener(target, build, read_only)``."""
+@dataclass(frozen=True)
+class Options:
+    """How a graph is to be opened; see ``open_store``."""
+
+    build: str = "default"
+    read_only: bool = False
+    auth: tuple[str, str] | None = field(default=None, repr=False)
+    database: str | None = None
+    beside_foreign: bool = False
 
 
-def _open_ladybug(target: str, build: str, read_only: bool) -> GraphStore:
+Opener = Callable[[str, Options], GraphStore]
+"""Opens a target."""
+
+
+def _open_ladybug(target: str, options: Options) -> GraphStore:
     from ehrkg.graph.ladybug import LadybugStore
 
-    return LadybugStore(Path(target), build=build, read_only=read_only)
+    if options.auth or options.database or options.beside_foreign:
+        raise UsageError(
+            "auth, database and beside_foreign are for servers, and this is a file",
+            todo="leave them out, or give an address such as neo4j://localhost:7687",
+        )
+    return LadybugStore(Path(target), build=options.build, read_only=options.read_only)
 
 
-def _not_yet(target: str, build: str, read_only: bool) -> GraphStore:  # noqa: ARG001
-    raise UsageError(
-        f"Neo4j is not supported yet: {target.split('://', 1)[0]}://…",
-        todo="give the path of a graph file, such as out/graph.lbug; Neo4j comes behind this call",
-    )
+def _open_neo4j(target: str, options: Options) -> GraphStore:
+    from ehrkg.graph.neo4j import Neo4jStore
+
+    return Neo4jStore(target, options)
 
 
 OPENERS: Mapping[str, Opener] = {
     "": _open_ladybug,
-    "neo4j": _not_yet,
-    "neo4j+s": _not_yet,
-    "neo4j+ssc": _not_yet,
-    "bolt": _not_yet,
-    "bolt+s": _not_yet,
-    "bolt+ssc": _not_yet,
+    "neo4j": _open_neo4j,
+    "neo4j+s": _open_neo4j,
+    "neo4j+ssc": _open_neo4j,
+    "bolt": _open_neo4j,
+    "bolt+s": _open_neo4j,
+    "bolt+ssc": _open_neo4j,
 }
 """Which engine opens which scheme; a target without a scheme is a file. One row an engine."""
 
+_FOLDED = re.compile(r"^([a-z0-9+]+):/(?!/)")
+"""What ``Path`` makes of an address: it folds two slashes into one."""
+
+
+def is_address(target: str | Path) -> bool:
+    """Whether a target is the address of a server, not a file.
+
+    >>> is_address("neo4j://localhost"), is_address("out/graph.lbug")
+    (True, False)
+    """
+    return "://" in _text(target)
+
+
+def _text(target: str | Path) -> str:
+    return _FOLDED.sub(r"\1://", str(target)) if isinstance(target, Path) else target
+
 
 def open_store(
-    target: str | Path, *, build: str = "default", read_only: bool = False
+    target: str | Path,
+    *,
+    build: str = "default",
+    read_only: bool = False,
+    auth: tuple[str, str] | None = None,
+    database: str | None = None,
+    beside_foreign: bool = False,
 ) -> GraphStore:
     """Open a graph, making it if it is not there.
 
@@ -148,10 +201,17 @@ def open_store(
         target: a file ("out/graph.lbug"), or the address of a server.
         build: which build to read and write; one graph can hold several side by side.
         read_only: open what is there, write nothing.
+        auth: user and password of a server; NEO4J_USERNAME and NEO4J_PASSWORD of the environment
+            for ``None``.
+        database: which database of the server; NEO4J_DATABASE, else the user's own, for ``None``.
+        beside_foreign: write into a database that holds somebody else's nodes of the same labels.
+            Said once for a build; those nodes stay untouched and uncounted.
 
     Raises:
-        UsageError: no engine knows the scheme.
-        InputError: the file is not a graph of ehrkg, is damaged, or is held by another process.
+        UsageError: no engine knows the scheme, or an option does not fit the engine.
+        InputError: this is no graph of ehrkg of this schema version, or it is damaged, or foreign
+            nodes lie there.
+        ServiceError: the server is not there or refuses, or another process holds the file.
 
     >>> import tempfile, pyarrow as pa
     >>> folder = tempfile.TemporaryDirectory()
@@ -166,11 +226,12 @@ def open_store(
       ]
     ]
     """
-    scheme, separator, _ = str(target).partition("://")
+    text = _text(target)
+    scheme, separator, _ = text.partition("://")
     opener = OPENERS.get(scheme if separator else "")
     if opener is None:
         raise UsageError(
             f"no engine opens {scheme}://…",
             todo=f"use a file path or one of {', '.join(name for name in OPENERS if name)}",
         )
-    return opener(str(target), build, read_only)
+    return opener(text, Options(build, read_only, auth, database, beside_foreign))

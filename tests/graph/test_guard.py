@@ -70,14 +70,14 @@ def state(store: GraphStore) -> list[object]:
 
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_leak_is_refused_and_does_nothing(
-    full: GraphStore, tmp_path: Path, leak: str
+    embedded: GraphStore, tmp_path: Path, leak: str
 ) -> None:
-    before = state(full)
+    before = state(embedded)
     for dress in DRESSES:
         with pytest.raises(UsageError):
-            full.query(dress.replace("{}", leak).replace("{out}", str(tmp_path)))
+            embedded.query(dress.replace("{}", leak).replace("{out}", str(tmp_path)))
     assert not list(tmp_path.iterdir())
-    assert state(full) == before
+    assert state(embedded) == before
 
 
 @pytest.mark.parametrize("leak", [
@@ -86,17 +86,17 @@ def test_a_leak_is_refused_and_does_nothing(
     "MATCH (c:Concept) WHERE c.name = '\\'' LOAD FROM '/etc/passwd' RETURN *",
     "call\n\nthreads=1", "CALL `file_info`() RETURN *",
 ])
-def test_odd_writing_does_not_help(full: GraphStore, tmp_path: Path, leak: str) -> None:
+def test_odd_writing_does_not_help(embedded: GraphStore, tmp_path: Path, leak: str) -> None:
     with pytest.raises(UsageError):
-        full.query(leak.replace("{out}", str(tmp_path)))
+        embedded.query(leak.replace("{out}", str(tmp_path)))
     assert not list(tmp_path.iterdir())
 
 
-def test_a_refusal_shows_nothing_of_a_file(full: GraphStore, tmp_path: Path) -> None:
+def test_a_refusal_shows_nothing_of_a_file(embedded: GraphStore, tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("name,ssn\nAlice,078-05-1120\n")
     with pytest.raises(UsageError) as caught:
-        full.query(f"LOAD FROM '{secret}' RETURN nosuch")
+        embedded.query(f"LOAD FROM '{secret}' RETURN nosuch")
     assert "078-05" not in str(caught.value)
     assert "ssn" not in str(caught.value)
 
@@ -117,29 +117,29 @@ def test_a_refusal_shows_nothing_of_a_file(full: GraphStore, tmp_path: Path) -> 
     "RETURN 6 AS n UNION ALL RETURN 7 AS n ",
     "RETURN toInteger('6') AS n", "RETURN head([6, 7]) AS n",
 ])
-def test_what_reads_is_answered(full: GraphStore, query: str) -> None:
-    assert full.query(query).column("n")[0].as_py() == 6
+def test_what_reads_is_answered(embedded: GraphStore, query: str) -> None:
+    assert embedded.query(query).column("n")[0].as_py() == 6
 
 
-def test_calls_that_describe_the_graph_are_answered(full: GraphStore) -> None:
-    assert full.query("CALL show_tables() RETURN name").num_rows > 40
-    assert full.query("CALL table_info('Code') RETURN *").num_rows > 10
+def test_calls_that_describe_the_graph_are_answered(embedded: GraphStore) -> None:
+    assert embedded.query("CALL show_tables() RETURN name").num_rows > 40
+    assert embedded.query("CALL table_info('Code') RETURN *").num_rows > 10
 
 
-def test_parameters_are_bound(full: GraphStore) -> None:
+def test_parameters_are_bound(embedded: GraphStore) -> None:
     query = "MATCH (c:Concept) WHERE c.name = $name RETURN c.id AS id"
-    assert full.query(query, name=HARD).to_pylist() == [{"id": "MONDO:0002492"}]
-    assert full.query(query, name="x' OR 1 = 1 //").num_rows == 0
-    found = full.query("MATCH (c:Code) WHERE c.kind IN $kinds RETURN c.id LIMIT $k",
+    assert embedded.query(query, name=HARD).to_pylist() == [{"id": "MONDO:0002492"}]
+    assert embedded.query(query, name="x' OR 1 = 1 //").num_rows == 0
+    found = embedded.query("MATCH (c:Code) WHERE c.kind IN $kinds RETURN c.id LIMIT $k",
                        kinds=["drug", "procedure"], k=1)
     assert found.num_rows == 1
     with pytest.raises(UsageError, match="name"):
-        full.query(query)
+        embedded.query(query)
 
 
-def test_a_mistake_is_shown_with_its_line(full: GraphStore) -> None:
+def test_a_mistake_is_shown_with_its_line(embedded: GraphStore) -> None:
     with pytest.raises(UsageError, match="line: 2") as caught:
-        full.query("MATCH (c:Concept)\nRETURN c.id LIMTI 3")
+        embedded.query("MATCH (c:Concept)\nRETURN c.id LIMTI 3")
     assert "LIMTI" in str(caught.value)
 
 
@@ -153,19 +153,19 @@ def test_a_mistake_is_shown_with_its_line(full: GraphStore) -> None:
     ("MATCH (c:Concept) RETURN c {.id, .name}", "map projections"),
     ("RETURN datetime('2020-01-01')", "timestamp"),
 ])
-def test_a_hint_says_what_to_write_instead(full: GraphStore, query: str, hint: str) -> None:
+def test_a_hint_says_what_to_write_instead(embedded: GraphStore, query: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
-        full.query(query)
+        embedded.query(query)
     assert hint in caught.value.todo
 
 
-def test_a_query_that_fails_leaves_the_store_usable(full: GraphStore) -> None:
+def test_a_query_that_fails_leaves_the_store_usable(embedded: GraphStore) -> None:
     for query in ("MATCH (c:Nothing) RETURN c", "RETURN error('stop')", "RETURN 1 / 0"):
         with pytest.raises(UsageError):
-            full.query(query)
-        assert full.query("RETURN 1 AS one").to_pylist() == [{"one": 1}]
+            embedded.query(query)
+        assert embedded.query("RETURN 1 AS one").to_pylist() == [{"one": 1}]
 
 
-def test_rules_name_operators_that_the_engine_draws(full: GraphStore) -> None:
-    plan = full._session.plan("MATCH (c:Concept) RETURN c.id", {})  # type: ignore[attr-defined]
+def test_rules_name_operators_that_the_engine_draws(embedded: GraphStore) -> None:
+    plan = embedded._session.plan("MATCH (c:Concept) RETURN c.id", {})  # type: ignore[attr-defined]
     assert guard.operators(plan) == {"PROJECTION", "SCAN_NODE_TABLE"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS
 from ehrkg.foundation.errors import InputError
 from ehrkg.graph import readers, writers
-from ehrkg.graph.store import GraphStore, open_store
+from ehrkg.graph.store import GraphStore
 from ehrkg.mapping.schema import LINKS
 from ehrkg.ontology.schema import CODE_ATTRIBUTES, CONCEPTS, EDGES, MAPPINGS, SYNONYMS
 from ehrkg.verify.schema import EVIDENCE, RELATIONS
@@ -61,16 +60,15 @@ def test_writing_twice_changes_nothing(filled: GraphStore, world: World) -> None
 
 
 def test_the_order_of_writing_does_not_matter(
-    tmp_path: Path, world: World, full: GraphStore
+    store: GraphStore, world: World, embedded: GraphStore
 ) -> None:
-    with open_store(tmp_path / "g.lbug", build="another") as store:
-        writers.write_links(store, world.links)
-        writers.write_knowledge(store, world.knowledge)
-        writers.write_hospital(store, world.hospital)
-        writers.write_relations(store, world.relations, world.evidence)
-        writers.write_templates(store, world.templates)
-        assert store.counts() == full.counts()
-        assert store.content_hash() == full.content_hash()
+    writers.write_links(store, world.links)
+    writers.write_knowledge(store, world.knowledge)
+    writers.write_hospital(store, world.hospital)
+    writers.write_relations(store, world.relations, world.evidence)
+    writers.write_templates(store, world.templates)
+    assert store.counts() == embedded.counts()
+    assert store.content_hash() == embedded.content_hash()
 
 
 def test_empty_tables_are_fine(store: GraphStore, world: World) -> None:
@@ -98,35 +96,35 @@ def test_empty_tables_are_fine(store: GraphStore, world: World) -> None:
 def test_a_new_verdict_replaces_the_old_one_and_its_evidence(
     filled: GraphStore, world: World
 ) -> None:
-    with filled as store:
-        verdict = pc.if_else(pc.equal(world.relations.column("id"), "r1"), "ambiguous",
-                             world.relations.column("verdict"))
-        relations = world.relations.set_column(
-            world.relations.column_names.index("verdict"), "verdict", verdict
-        )
-        evidence = world.evidence.slice(0, 1)
-        writers.write_relations(store, relations, evidence)
-        same(readers.read_relations(store), relations)
-        same(readers.read_evidence(store), evidence)
-        assert store.counts()["BACKED_BY"] == 1
-        assert store.counts()["CITES"] == 1
-        assert store.counts()["ASSERTS"] == 2  # templates still stand on the relation
+    store = filled
+    verdict = pc.if_else(pc.equal(world.relations.column("id"), "r1"), "ambiguous",
+                         world.relations.column("verdict"))
+    relations = world.relations.set_column(
+        world.relations.column_names.index("verdict"), "verdict", verdict
+    )
+    evidence = world.evidence.slice(0, 1)
+    writers.write_relations(store, relations, evidence)
+    same(readers.read_relations(store), relations)
+    same(readers.read_evidence(store), evidence)
+    assert store.counts()["BACKED_BY"] == 1
+    assert store.counts()["CITES"] == 1
+    assert store.counts()["ASSERTS"] == 2  # templates still stand on the relation
 
 
 def test_a_template_with_another_context_replaces_the_old_one(
     filled: GraphStore, world: World
 ) -> None:
-    with filled as store:
-        record = world.templates.to_pylist()[0] | {
-            "context": ["ICD10CM:I50.23"], "context_routes": [""], "anchor_position": 0,
-        }
-        table = pa.Table.from_pylist([record], schema=world.templates.schema)
-        writers.write_templates(store, table)
-        given_codes = store.query(
-            "MATCH (t:Template)-[g:GIVEN]->(c:Code) WHERE t.id = $id RETURN c.id, g.position",
-            id="t1",
-        )
-        assert given_codes.to_pylist() == [{"c.id": "ICD10CM:I50.23", "g.position": 0}]
+    store = filled
+    record = world.templates.to_pylist()[0] | {
+        "context": ["ICD10CM:I50.23"], "context_routes": [""], "anchor_position": 0,
+    }
+    table = pa.Table.from_pylist([record], schema=world.templates.schema)
+    writers.write_templates(store, table)
+    given_codes = store.query(
+        "MATCH (t:Template)-[g:GIVEN]->(c:Code) WHERE t.id = $id AND t.build = $build "
+        "RETURN c.id, g.position", id="t1", build=store.build,
+    )
+    assert given_codes.to_pylist() == [{"c.id": "ICD10CM:I50.23", "g.position": 0}]
 
 
 def test_evidence_for_a_relation_that_is_not_there_is_refused(
@@ -138,7 +136,8 @@ def test_evidence_for_a_relation_that_is_not_there_is_refused(
 
 def test_ends_that_only_an_edge_names_are_bare_nodes_and_no_concepts(full: GraphStore) -> None:
     bare = full.query(
-        "MATCH (c:Concept) WHERE c.declared IS NULL RETURN c.id AS id ORDER BY id"
+        "MATCH (c:Concept) WHERE c.declared IS NULL AND c.build = $build "
+        "RETURN c.id AS id ORDER BY id", build=full.build,
     ).column("id").to_pylist()
     assert bare == ["HP:0000001", "ICD10CM:I50"]
     assert not set(bare) & set(readers.read_knowledge(full).concepts.column("id").to_pylist())

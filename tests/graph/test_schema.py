@@ -11,18 +11,18 @@ from ehrkg.ontology.predicates import PREDICATES
 from ehrkg.verify.schema import EVIDENCE, RELATIONS
 
 
-def test_the_engine_holds_these_tables_and_no_others(full: GraphStore) -> None:
-    found = full.query("CALL show_tables() RETURN name, type").to_pylist()
+def test_the_engine_holds_these_tables_and_no_others(embedded: GraphStore) -> None:
+    found = embedded.query("CALL show_tables() RETURN name, type").to_pylist()
     assert {row["name"] for row in found if row["type"] == "NODE"} == set(NODES)
     assert {row["name"] for row in found if row["type"] == "REL"} == set(EDGES)
 
 
-def test_the_engine_holds_these_properties(full: GraphStore) -> None:
+def test_the_engine_holds_these_properties(embedded: GraphStore) -> None:
     for name, properties in [
         *((n.label, n.properties) for n in NODES.values()),
         *((e.type, e.properties) for e in EDGES.values()),
     ]:
-        found = full.query(f"CALL table_info('{name}') RETURN name, type").to_pylist()
+        found = embedded.query(f"CALL table_info('{name}') RETURN name, type").to_pylist()
         columns = {row["name"]: row["type"] for row in found}
         if name in NODES:
             assert columns.pop("key") == "STRING"
@@ -30,9 +30,9 @@ def test_the_engine_holds_these_properties(full: GraphStore) -> None:
         assert columns == {f.name: TYPES[f.type] for f in properties}, name
 
 
-def test_the_engine_joins_these_labels(full: GraphStore) -> None:
+def test_the_engine_joins_these_labels(embedded: GraphStore) -> None:
     for edge in EDGES.values():
-        found = full.query(f"CALL show_connection('{edge.type}') RETURN *").to_pylist()
+        found = embedded.query(f"CALL show_connection('{edge.type}') RETURN *").to_pylist()
         joins = {(r["source table name"], r["destination table name"]) for r in found}
         assert joins == set(edge.joins), edge.type
 

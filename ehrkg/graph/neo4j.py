@@ -1,0 +1,410 @@
+"""The server engine: a property graph in a Neo4j database that many can read.
+
+Nodes of ehrkg carry the property ``ehrkg_key``; a node without it is somebody else's, and is never
+read, counted or changed here. Each batch of a load is a transaction that first sees whether this
+client is still the one that writes the build: one that was cut off and still had a transaction in
+flight, or a second loader, makes the other look again at what is there, so no edge is doubled.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.foundation.errors import InputError, ServiceError
+from ehrkg.graph import neo4j_values as values
+from ehrkg.graph import tables
+from ehrkg.graph.neo4j_session import KEY, CommitUnknownError, Session
+from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType
+
+if TYPE_CHECKING:
+    import neo4j
+
+    from ehrkg.graph.store import Options
+
+T = TypeVar("T")
+
+PAGE = 2_000
+"""Nodes whose edges are read, or that are deleted, at a time."""
+
+FEW = 50_000
+"""Edges of a type that are read at once."""
+
+CLAIMS = 5
+"""How often a write begins anew because another client wrote the same build meanwhile."""
+
+_DELETED_FIRST = ("Template", "Evidence", "Relation", "Visit")
+"""Labels whose edges lead to hubs: with these gone, a hub is deleted with few edges left."""
+
+
+class _ClaimLostError(Exception):
+    """Another client has begun to write this build."""
+
+
+class Neo4jStore:
+    """A graph in a Neo4j database; see ``ehrkg.graph.store.GraphStore`` for what it does.
+
+    Args:
+        target: the server's address.
+        options: build, database, user and password, and the rest of ``open_store``'s.
+
+    Raises:
+        ServiceError: the server is not there, or refuses user and password.
+        InputError: foreign nodes of the same labels lie there, or the build has another schema
+            version, or is not there when reading.
+    """
+
+    def __init__(self, target: str, options: Options) -> None:
+        self.build = tables.check_build_name(options.build)
+        self._prefix = f"{self.build}|"
+        self._beside_foreign = options.beside_foreign
+        self._session = Session(
+            target, auth=options.auth, database=options.database, read_only=options.read_only
+        )
+        self.address = self._session.address
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"Neo4jStore({self.address!r}, build={self.build!r})"
+
+    # -- opening and closing ---------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        found = self._session.read(
+            f"MATCH (b:Build) WHERE b.{KEY} IS NOT NULL "
+            "RETURN b.id, b.schema_version, coalesce(b.beside_foreign, false)"
+        )
+        builds = {row[0]: row[1:] for row in found}
+        if self.build in builds:
+            version, beside = builds[self.build]
+            tables.check_schema_versions([version], f"{self.address}, build {self.build}")
+            self._beside_foreign = self._beside_foreign or beside
+        elif self._session.read_only:
+            raise InputError(
+                f"no build {self.build!r} at {self.address}",
+                found=", ".join(sorted(builds)) or "no graph of ehrkg",
+                todo="name a build that is there, or build one first",
+            )
+        if not self._beside_foreign:
+            self._refuse_foreign()
+        if not self._session.read_only:
+            self._make_indexes()
+
+    def _refuse_foreign(self) -> None:
+        """Refuse a database in which our labels are somebody else's too."""
+        parts = [
+            f"MATCH (n:{label}) WHERE n.{KEY} IS NULL WITH n LIMIT 1 RETURN '{label}' AS label"
+            for label in NODES
+        ]
+        found = [row[0] for row in self._session.read(" UNION ALL ".join(parts))]
+        if found:
+            raise InputError(
+                f"the database at {self.address} holds nodes that ehrkg did not write, under "
+                "labels that it uses", found=", ".join(found),
+                todo="use another database, or say beside_foreign=True (--beside-foreign): they "
+                     "stay untouched, but a query for a label finds them too",
+            )
+
+    def _make_indexes(self) -> None:
+        """Constraints and indexes that are not there yet; waits until they work."""
+        there = {
+            row[0] for kind in ("CONSTRAINTS", "INDEXES")
+            for row in self._session.read(f"SHOW {kind} YIELD name RETURN name")
+        }
+        wanted = {
+            f"ehrkg_{label}_key": f"CREATE CONSTRAINT ehrkg_{label}_key IF NOT EXISTS "
+                                  f"FOR (n:{label}) REQUIRE n.{KEY} IS UNIQUE"
+            for label in NODES
+        } | {
+            f"ehrkg_{label}_id": f"CREATE INDEX ehrkg_{label}_id IF NOT EXISTS "
+                                 f"FOR (n:{label}) ON (n.id)"
+            for label in NODES
+        }
+        missing = [statement for name, statement in wanted.items() if name not in there]
+        if missing:
+            self._session.write(
+                lambda tx: [tx.run(one).consume() for one in missing]
+            )
+            self._session.run("CALL db.awaitIndexes(600)")
+
+    def close(self) -> None:
+        """Let go of the server; closing twice is harmless."""
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
+        """See ``GraphStore.query``; the answer's columns are named as the query names them."""
+        return self._session.query(cypher, parameters)
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def _claimed(self, work: Callable[[str], T]) -> T:
+        """Do work as the one client that writes this build; again where another cut in."""
+        for _ in range(CLAIMS):
+            token = uuid.uuid4().hex
+            try:
+                self._claim(token)
+                return work(token)
+            except (_ClaimLostError, CommitUnknownError):
+                continue
+        raise ServiceError(
+            f"another process writes the build {self.build!r} at {self.address}",
+            todo="wait until it is done, or give this build another name",
+        )
+
+    def _claim(self, token: str) -> None:
+        self._session.run(
+            f"MERGE (b:Build {{{KEY}: $key}}) "
+            "ON CREATE SET b.id = $build, b.build = $build, b.schema_version = $version "
+            "SET b.writer = $token, b.beside_foreign = $beside",
+            {"key": self._prefix + self.build, "build": self.build, "version": SCHEMA_VERSION,
+             "token": token, "beside": self._beside_foreign or None},
+        )
+
+    def _write(self, token: str, statement: str, batch: Mapping[str, Any], rows: int) -> int:
+        """Run a batch in a transaction; gives how many nodes were made."""
+        def work(tx: neo4j.ManagedTransaction) -> int:
+            # The SET waits for whoever else is writing; only then is the token looked at.
+            mine = tx.run(
+                f"MATCH (b:Build {{{KEY}: $key}}) SET b.build = b.build "
+                "WITH b WHERE b.writer = $token RETURN 1",
+                key=self._prefix + self.build, token=token,
+            ).single()
+            if mine is None:
+                raise _ClaimLostError
+            result = tx.run(statement, dict(batch))
+            done = result.single(strict=True)[0]
+            if done != rows:  # an end was deleted since we looked
+                raise _ClaimLostError
+            return result.consume().counters.nodes_created
+
+        return self._session.write(work)
+
+    def write_nodes(self, label: str, table: pa.Table) -> int:
+        """See ``GraphStore.write_nodes``."""
+        self._session.check_writable()
+        node = tables.node_type(label)
+        given = tables.nodes_to_write(node, table)
+        values.check_carried(given, label)
+        values.check_keys(self.build, given.column("id"), label)
+        settings = values.settings(given, "n")
+        statement = (
+            f"UNWIND range(0, size($keys) - 1) AS i MERGE (n:{label} {{{KEY}: $keys[i]}}) "
+            f"SET n.build = $build{''.join(', ' + one for one in settings)} RETURN count(*)"
+        )
+
+        def work(token: str) -> int:
+            made = 0
+            for piece in values.batches(given):
+                batch = values.columns(piece) | {
+                    "keys": self._keys(piece.column("id")), "build": self.build
+                }
+                made += self._write(token, statement, batch, piece.num_rows)
+            return made
+
+        return self._claimed(work) if given.num_rows else 0
+
+    def _keys(self, ids: pa.ChunkedArray) -> list[str]:
+        found: list[str] = pc.binary_join_element_wise(self._prefix, ids, "").to_pylist()
+        return found
+
+    def write_edges(self, edge_type: str, table: pa.Table) -> int:
+        """See ``GraphStore.write_edges``."""
+        self._session.check_writable()
+        edge = tables.edge_type(edge_type)
+        given = tables.edges_to_write(edge, table)
+        values.check_carried(given, edge_type)
+
+        def work(token: str) -> int:
+            self._check_ends(edge, given)
+            fresh, stale, new = tables.new_and_changed(edge, given, self.read_edges(edge_type))
+            for start, end, part in tables.by_join(edge, stale):
+                self._delete_exact(edge, start, end, part)
+            for start, end, part in tables.by_join(edge, fresh):
+                self._create(token, edge, start, end, part)
+            return new
+
+        return self._claimed(work) if given.num_rows else 0
+
+    def _check_ends(self, edge: EdgeType, given: pa.Table) -> None:
+        for start, end, part in tables.by_join(edge, given):
+            for side, label in (("from", start), ("to", end)):
+                found: list[str] = []
+                for keys in _pages(self._keys(pc.unique(part.column(side))), values.BATCH):
+                    found += self._session.read(
+                        f"MATCH (n:{label}) WHERE n.{KEY} IN $keys RETURN collect(n.id)",
+                        {"keys": keys},
+                    )[0][0]
+                ids = pa.array(found, pa.string())
+                tables.check_known_ends(edge, side, label, part, ids)
+
+    def _create(
+        self, token: str, edge: EdgeType, start: str, end: str, part: pa.Table
+    ) -> None:
+        owned = part.select(edge.properties.names)
+        statement = (
+            f"UNWIND range(0, size($from) - 1) AS i MATCH (a:{start} {{{KEY}: $from[i]}}) "
+            f"MATCH (b:{end} {{{KEY}: $to[i]}}) "
+            f"CREATE (a)-[:{edge.type} {{{values.literal(owned)}}}]->(b) RETURN count(*)"
+        )
+        for piece in values.batches(part):
+            batch = values.columns(piece.select(edge.properties.names)) | {
+                "from": self._keys(piece.column("from")), "to": self._keys(piece.column("to"))
+            }
+            self._write(token, statement, batch, piece.num_rows)
+
+    def _delete_exact(self, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
+        key = part.select(list(edge.key))
+        same = " AND ".join(values.settings(key, "r"))
+        statement = (
+            f"UNWIND range(0, size($from) - 1) AS i MATCH (a:{start} {{{KEY}: $from[i]}})"
+            f"-[r:{edge.type}]->(b:{end} {{{KEY}: $to[i]}}) "
+            f"{'WHERE ' + same if same else ''} DELETE r"
+        )
+        for piece in values.batches(part):
+            batch = values.columns(piece.select(list(edge.key))) | {
+                "from": self._keys(piece.column("from")), "to": self._keys(piece.column("to"))
+            }
+            self._session.run(statement, batch)
+
+    def delete_nodes(self, label: str, ids: Iterable[str]) -> None:
+        """See ``GraphStore.delete_nodes``."""
+        tables.node_type(label)
+        self._delete(ids, f"MATCH (n:{label}) WHERE n.{KEY} IN $keys DETACH DELETE n")
+
+    def delete_edges(self, edge_type: str, sources: Iterable[str]) -> None:
+        """See ``GraphStore.delete_edges``."""
+        edge = tables.edge_type(edge_type)
+        keys = list(sources)
+        for start in sorted({start for start, _ in edge.joins}):
+            self._delete(
+                keys,
+                f"MATCH (n:{start}) WHERE n.{KEY} IN $keys "
+                f"MATCH (n)-[r:{edge.type}]->() DELETE r",
+            )
+
+    def _delete(self, ids: Iterable[str], statement: str) -> None:
+        self._session.check_writable()
+        for keys in _pages(sorted({self._prefix + one for one in ids}), PAGE):
+            self._session.run(statement, {"keys": keys})
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def _all_keys(self, label: str, prefix: str) -> list[str]:
+        found: list[str] = self._session.read(
+            f"MATCH (n:{label}) WHERE n.{KEY} STARTS WITH $prefix RETURN collect(n.{KEY})",
+            {"prefix": prefix},
+        )[0][0]
+        return sorted(found)
+
+    def read_nodes(self, label: str) -> pa.Table:
+        """See ``GraphStore.read_nodes``."""
+        return tables.whole_nodes(tables.node_type(label), list(self.scan_nodes(label)))
+
+    def scan_nodes(self, label: str) -> Iterator[pa.Table]:
+        """See ``GraphStore.scan_nodes``."""
+        schema = tables.node_type(label).properties
+        wanted = ", ".join(values.readable(schema, "n"))
+        for keys in _pages(self._all_keys(label, self._prefix), PAGE):
+            found = self._session.read(
+                f"MATCH (n:{label}) WHERE n.{KEY} IN $keys RETURN collect([{wanted}])",
+                {"keys": keys},
+            )
+            yield values.table(found[0][0], schema)
+
+    def read_edges(self, edge_type: str) -> pa.Table:
+        """See ``GraphStore.read_edges``."""
+        return tables.whole_edges(tables.edge_type(edge_type), list(self.scan_edges(edge_type)))
+
+    def scan_edges(self, edge_type: str) -> Iterator[pa.Table]:
+        """See ``GraphStore.scan_edges``."""
+        edge = tables.edge_type(edge_type)
+        schema = pa.schema([("from", pa.string()), ("to", pa.string()), *edge.properties])
+        wanted = ", ".join(["a.id", "b.id", *values.readable(edge.properties, "r")])
+        total = self._totals([edge_type]).get(edge_type, 0)
+        for start, end in edge.joins if total else ():
+            pattern = f"(a)-[r:{edge.type}]->(b:{end}) WHERE b.{KEY} STARTS WITH $prefix"
+            if total <= FEW:
+                pages: Iterable[tuple[str, Any]] = [(f"a.{KEY} STARTS WITH $prefix", None)]
+            else:
+                keys = self._all_keys(start, self._prefix)
+                pages = ((f"a.{KEY} IN $keys", page) for page in _pages(keys, PAGE))
+            for these, page in pages:
+                found = self._session.read(
+                    f"MATCH (a:{start}) WHERE {these} MATCH {pattern} "
+                    f"RETURN collect([{wanted}])",
+                    {"prefix": self._prefix, "keys": page},
+                )
+                yield tables.labelled(values.table(found[0][0], schema), edge, start, end)
+
+    def _totals(self, names: Iterable[str]) -> dict[str, int]:
+        """How many edges of each type the database holds, whoever wrote them; a look-up."""
+        parts = [f"MATCH ()-[r:{name}]->() RETURN '{name}' AS name, count(r) AS n"
+                 for name in names]
+        return dict(self._session.read(" UNION ALL ".join(parts)))
+
+    # -- the whole graph -------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        """See ``GraphStore.counts``."""
+        parts = [
+            f"MATCH (n:{label}) WHERE n.{KEY} STARTS WITH $prefix "
+            f"RETURN '{label}' AS name, count(n) AS n" for label in NODES
+        ]
+        for name, total in self._totals(EDGES).items():
+            if total:
+                parts += [
+                    f"MATCH (a:{start})-[r:{name}]->(b:{end}) WHERE a.{KEY} STARTS WITH $prefix "
+                    f"AND b.{KEY} STARTS WITH $prefix RETURN '{name}' AS name, count(r) AS n"
+                    for start, end in EDGES[name].joins
+                ]
+        found: dict[str, int] = {}
+        rows = self._session.read(" UNION ALL ".join(parts), {"prefix": self._prefix})
+        for name, count in rows:
+            found[name] = found.get(name, 0) + count
+        order = [name for name in (*NODES, *EDGES) if found.get(name) and name != "Build"]
+        return {name: found[name] for name in order}
+
+    def content_hash(self) -> str:
+        """See ``GraphStore.content_hash``."""
+        return tables.graph_hash(self)
+
+    def builds(self) -> list[str]:
+        """See ``GraphStore.builds``."""
+        found = self._session.read(f"MATCH (b:Build) WHERE b.{KEY} IS NOT NULL RETURN b.id")
+        return sorted(str(row[0]) for row in found)
+
+    def drop_build(self, build: str) -> None:
+        """See ``GraphStore.drop_build``; cut off, it is done by dropping again."""
+        self._session.check_writable()
+        prefix = f"{tables.check_build_name(build)}|"
+        others = [name for name in NODES if name not in (*_DELETED_FIRST, "Build")]
+        for label in (*_DELETED_FIRST, *others, "Build"):
+            for keys in _pages(self._all_keys(label, prefix), PAGE):
+                self._session.run(
+                    f"MATCH (n:{label}) WHERE n.{KEY} IN $keys DETACH DELETE n", {"keys": keys}
+                )
+
+
+def _pages(keys: list[str], size: int) -> Iterator[list[str]]:
+    for at in range(0, len(keys), size):
+        yield keys[at:at + size]
