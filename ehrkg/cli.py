@@ -53,7 +53,7 @@ def demo(
     out: Annotated[
         Path, typer.Option(help="Where to leave tables and benchmark; a new folder.")
     ] = Path("ehrkg-demo"),
-    patients: Annotated[int, typer.Option(min=20, help="How many synthetic patients.")] = 600,
+    patients: Annotated[int, typer.Option(min=20, help="How many synthetic patients.")] = 300,
     seed: Seed = 7,
 ) -> None:
     """Write synthetic hospital tables and run the whole job on them: offline, in about a minute."""
@@ -243,11 +243,10 @@ def check(
     directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
 ) -> None:
     """Ask whether a benchmark is sound: giveaways, true distractors, balance, wording."""
-    from ehrkg.benchmark import Benchmark
-    from ehrkg.benchmark import check as run_check
     from ehrkg.foundation.errors import CheckError
+    from ehrkg.session.soundness import check_build
 
-    report = run_check(Benchmark.open(directory))
+    report = check_build(directory)
     typer.echo(report.as_text())
     if not report.ok:
         raise CheckError("the benchmark is not sound", todo="read the failed lines above")
@@ -257,9 +256,16 @@ def check(
 def explain(
     item: Annotated[str, typer.Argument(help="An item's id, or a template's.")],
     graph: Graph,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a picture of it to this file instead.")
+    ] = None,
 ) -> None:
     """Print the chain from a question to the rows of the tables and the knowledge behind it."""
     from ehrkg.session.kg import open_graph
 
     with open_graph(graph, read_only=True) as kg:
-        typer.echo(kg.explain(item).as_text())
+        found = kg.explain(item)
+    if html is None:
+        typer.echo(found.as_text())
+    else:
+        typer.echo(f"Picture: {found.write_html(html)}")

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
+from pathlib import Path
 from typing import Any
 
+from ehrkg.graph.picture import Picture, style, write_page
 from ehrkg.ontology.predicates import PREDICATES
 
 _POLARITY = {"supports": "+", "contradicts": "-", "neutral": "o"}
-_COLOUR = {"supports": "#1a7f37", "contradicts": "#b42318", "neutral": "#667085"}
 _SHORT = 240
 """Letters of a definition or of an evidence's text that are shown as text; HTML shows all."""
 
@@ -222,9 +223,29 @@ class Explanation:
         yield from (f"  {link}" for link in self.links)
 
     def _repr_html_(self) -> str:
+        return self._picture().frame(self.as_html())
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write the picture and the chain under it as one HTML page that loads nothing.
+
+        Returns:
+            The path.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
+        return write_page(self._picture().page(self.as_html()), path)
+
+    def _picture(self) -> Picture:
+        from ehrkg.graph.picture_explanation import draw
+
+        return draw(self)
+
+    def as_html(self) -> str:
+        """The chain as a piece of HTML, without the picture."""
         template = self.template
         parts = [
-            "<div style='font-family:sans-serif;max-width:60em'>",
+            "<div>",
             f"<h3>{escape(template['id'])}: {escape(template['task'])}</h3>",
             f"<p><b>Context</b> at {_html(self.visit or template['visit'])}</p>",
             _list(self.context),
@@ -251,7 +272,8 @@ def _about(piece: EvidencePiece) -> str:
 
 
 def _piece(piece: EvidencePiece) -> str:
-    colour = _COLOUR.get(piece.polarity, "#667085")
+    tones = style()["polarity"]
+    colour = tones.get(piece.polarity, tones["neutral"])["colour"]
     cited = [f"{one.name} ({one.id}): {one.definition}" for one in piece.cited if one.definition]
     return (
         f"<details open style='border-left:4px solid {colour};padding-left:.6em;margin:.4em 0'>"

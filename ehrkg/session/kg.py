@@ -17,6 +17,7 @@ from ehrkg.foundation.ledger import Ledger
 from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
 from ehrkg.graph.explain import explain_template
 from ehrkg.graph.explanation import Explanation
+from ehrkg.graph.neighbourhood import Neighbourhood, neighbourhood
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
@@ -243,6 +244,17 @@ class KnowledgeGraph:
             UsageError: the graph has no such template.
         """
         return explain_template(self.store, item.split(".", 1)[0])
+
+    def neighbourhood(self, code: str) -> Neighbourhood:
+        """What surrounds a code: its concepts, relations on either side, and their evidence.
+
+        Args:
+            code: a Code id, such as ``ICD10CM:I50.23``.
+
+        Raises:
+            UsageError: the graph holds no such code.
+        """
+        return neighbourhood(self.store, code)
 
     @property
     def hospital(self) -> Hospital:

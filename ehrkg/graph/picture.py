@@ -1,0 +1,424 @@
+"""Pictures of cards in columns with joins between them: one SVG in one HTML page, no network.
+
+The layout is a function of what is drawn, so that the same graph gives the same picture. A page
+loads nothing: its policy forbids it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from unicodedata import category, east_asian_width
+
+import yaml
+
+from ehrkg.foundation.errors import UsageError
+
+_SANDBOX = "allow-scripts"
+_BOLD = ' class="bold"'
+_LEAST = 1000
+"""Below this width a drawing is scrolled instead of made smaller, in pixels."""
+_FRAME = 620
+"""Height of a picture in a notebook, in pixels."""
+
+
+@cache
+def style() -> Mapping[str, Any]:
+    """Colours, sizes and limits (picture.yaml)."""
+    text = files("ehrkg.graph").joinpath("picture.yaml").read_text(encoding="utf-8")
+    rules: Mapping[str, Any] = yaml.safe_load(text)
+    return rules
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of cards: its heading, its width, and the room right of it, in pixels."""
+
+    heading: str
+    width: int
+    gap: int = 96
+
+
+@dataclass(frozen=True)
+class Card:
+    """A box with text.
+
+    Attributes:
+        id: unique in the picture.
+        column: from 0, left to right; cards of a column stand in the order in which they are given.
+        title: in bold.
+        lines: below it.
+        sort: a row of ``cards`` in picture.yaml.
+        polarity: colours it; "" for none.
+        hover: the whole text, shown when pointed at.
+    """
+
+    id: str
+    column: int
+    title: str
+    lines: tuple[str, ...] = ()
+    sort: str = "code"
+    polarity: str = ""
+    hover: str = ""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A line from one card to another, with an arrow's head where it is a statement."""
+
+    start: str
+    end: str
+    label: str = ""
+    polarity: str = ""
+    arrow: bool = False
+
+
+@dataclass(frozen=True)
+class _Box:
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Cards in columns, and what joins them.
+
+    Attributes:
+        title: the page's.
+        columns: left to right.
+        cards, joins: what is drawn; a join to a card that is not there is left out.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    cards: tuple[Card, ...]
+    joins: tuple[Join, ...]
+
+    def without_empty_columns(self) -> Picture:
+        """The picture without columns that hold no card."""
+        used = sorted({card.column for card in self.cards})
+        place = {column: number for number, column in enumerate(used)}
+        cards = tuple(replace(card, column=place[card.column]) for card in self.cards)
+        return replace(self, columns=tuple(self.columns[n] for n in used), cards=cards)
+
+    def svg(self) -> str:
+        """The drawing alone."""
+        size = style()["size"]
+        boxes, width, height = self._layout()
+        joins = [one for one in self.joins if one.start in boxes and one.end in boxes]
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'width="{width:.0f}" style="min-width:{min(width, _LEAST):.0f}px" role="img" '
+            f'aria-label="{_text(self.title)}">',
+            _markers(),
+        ]
+        x = size["margin"]
+        for column in self.columns:
+            parts.append(f'<text class="heading" x="{x}" y="{size["margin"] + 14}">'
+                         f"{_text(column.heading)}</text>")
+            x += column.width + column.gap
+        drawn = [_join(one, *ends, n) for n, (one, ends) in enumerate(self._ends(joins, boxes))]
+        parts += [line for line, _ in drawn]
+        parts += [_card(card, boxes[card.id]) for card in self.cards]
+        parts += [label for _, label in drawn]
+        return "\n".join([*parts, "</svg>"])
+
+    def _layout(self) -> tuple[dict[str, _Box], float, float]:
+        size = style()["size"]
+        by_column: dict[int, list[tuple[Card, tuple[tuple[str, bool], ...], float]]]
+        by_column = defaultdict(list)
+        for card in self.cards:
+            inner = self.columns[card.column].width - 2 * size["pad"]
+            rows = tuple(_rows(card, int(inner / size["letter"])))
+            tall = len(rows) * size["line"] + 2 * size["pad"]
+            by_column[card.column].append((card, rows, tall))
+        heights = {column: sum(tall for *_, tall in held) + size["between"] * (len(held) - 1)
+                   for column, held in by_column.items()}
+        height = max(heights.values(), default=0.0)
+        boxes: dict[str, _Box] = {}
+        x = size["margin"]
+        for number, column in enumerate(self.columns):
+            y = size["top"] + (height - heights.get(number, 0)) / 2
+            for card, rows, tall in by_column[number]:
+                boxes[card.id] = _Box(x, y, column.width, tall, rows)
+                y += tall + size["between"]
+            x += column.width + column.gap
+        width = x - self.columns[-1].gap + size["margin"]
+        return boxes, width, size["top"] + height + size["margin"]
+
+    def _ends(
+        self, joins: Sequence[Join], boxes: Mapping[str, _Box]
+    ) -> list[tuple[Join, tuple[float, float, float, float, int]]]:
+        """Each join with where it leaves and where it arrives, spread along the cards' sides."""
+        sides: dict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
+        around = _around(joins, boxes)
+        for number, one in enumerate(joins):
+            a, b = boxes[one.start], boxes[one.end]
+            out, into = (around, around) if a.x == b.x else (
+                ("right", "left") if a.x < b.x else ("left", "right"))
+            sides[one.start, out].append((b.y + b.height / 2, number, 0))
+            sides[one.end, into].append((a.y + a.height / 2, number, 1))
+        ports: dict[tuple[int, int], tuple[float, float]] = {}
+        for (card, side), held in sides.items():
+            box = boxes[card]
+            for place, (_, number, end) in enumerate(sorted(held)):
+                x = box.x + (box.width if side == "right" else 0)
+                ports[number, end] = (x, box.y + box.height * (place + 1) / (len(held) + 1))
+        return [
+            (one, (*ports[n, 0], *ports[n, 1], _bend(boxes[one.start], boxes[one.end], around)))
+            for n, one in enumerate(joins)
+        ]
+
+    def page(self, below: str = "") -> str:
+        """A whole HTML page: title, drawing, legend, and ``below`` (HTML) under it."""
+        return _PAGE.format(
+            title=_text(self.title), svg=self.svg(), legend=_legend(), below=below, script=_SCRIPT
+        )
+
+    def frame(self, below: str = "") -> str:
+        """The page in a frame of its own, for a notebook."""
+        return (
+            f'<iframe srcdoc="{escape(self.page(below), quote=True)}" sandbox="{_SANDBOX}" '
+            f'title="{_text(self.title)}" style="width:100%;height:{_FRAME}px;border:1px solid '
+            '#d1d5db;border-radius:6px"></iframe>'
+        )
+
+
+def _bend(a: _Box, b: _Box, around: str) -> int:
+    return 0 if a.x != b.x else 1 if around == "right" else -1
+
+
+def _around(joins: Sequence[Join], boxes: Mapping[str, _Box]) -> str:
+    """The side by which joins within a column go around: the emptier one."""
+    within = {card for one in joins if boxes[one.start].x == boxes[one.end].x
+              for card in (one.start, one.end)}
+    leftmost = min((box.x for box in boxes.values()), default=0.0)
+    if any(boxes[card].x == leftmost for card in within):
+        return "right"
+    away = [(boxes[one.start].x, boxes[one.end].x) for one in joins
+            if one.start in within and boxes[one.end].x != boxes[one.start].x]
+    away += [(boxes[one.end].x, boxes[one.start].x) for one in joins
+             if one.end in within and boxes[one.end].x != boxes[one.start].x]
+    right = sum(here < there for here, there in away)
+    return "left" if right > len(away) - right else "right"
+
+
+def write_page(page: str, path: str | Path) -> Path:
+    """Write a page to a file.
+
+    Raises:
+        UsageError: the file can't be written.
+    """
+    target = Path(path)
+    try:
+        target.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{target} can't be written: {error.strerror}",
+            todo="name a file in a folder that is there",
+        ) from error
+    return target
+
+
+def bounded(items: Iterable[Any], most: str) -> tuple[list[Any], int]:
+    """The first items, as many as picture.yaml lets into a picture, and how many are left out."""
+    held = list(items)
+    limit = style()["most"][most]
+    return held[:limit], max(len(held) - limit, 0)
+
+
+def wrap(text: str, width: int, lines: int) -> list[str]:
+    """Text in lines of about ``width`` small letters, cut off after ``lines``.
+
+    >>> wrap("acute on chronic heart failure", 12, 2)
+    ['acute on', 'chronic hea…']
+    """
+    found, line, wide = [], "", 0.0
+    for word in _folded(text).split(" "):
+        for piece in _pieces(word, width):
+            much = _width(piece)
+            if len(line) > 1 and wide + 1 + much > width:
+                found.append(line)
+                line, wide = piece, much
+            else:
+                line, wide = (f"{line} {piece}", wide + 1 + much) if line else (piece, much)
+    found.append(line)
+    if len(found) > lines:
+        rest = " ".join(found[lines - 1:])
+        found = [*found[: lines - 1], next(iter(_pieces(rest, width - 1))).rstrip() + "…"]
+    return found
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    pieces, piece, wide = [], "", 0.0
+    for letter in word:
+        if piece and wide + _width(letter) > width:
+            pieces.append(piece)
+            piece, wide = "", 0.0
+        piece, wide = piece + letter, wide + _width(letter)
+    return [*pieces, piece]
+
+
+def _width(text: str) -> float:
+    """The room a text takes, in small letters: ideographs two, capitals one and a third."""
+    return sum(
+        2 if east_asian_width(letter) in "WF" else 1.35 if letter.isupper() else 1
+        for letter in text
+    )
+
+
+def _folded(text: str) -> str:
+    """White space folded, control characters gone."""
+    return "".join(c for c in " ".join(text.split()) if category(c) not in ("Cc", "Cs"))
+
+
+def _text(text: str) -> str:
+    return escape(_folded(text), quote=True)
+
+
+def _rows(card: Card, width: int) -> Iterable[tuple[str, bool]]:
+    sign = style()["polarity"][card.polarity]["sign"]
+    most = style()["most"]["lines"]
+    title = f"{sign} {card.title}" if sign else card.title
+    yield from ((row, True) for row in wrap(title, int(width * 0.9), most))
+    for line in card.lines:
+        yield from ((row, False) for row in wrap(line, width, most) if row)
+
+
+def _card(card: Card, box: _Box) -> str:
+    size, tone = style()["size"], style()["polarity"][card.polarity]
+    look = style()["cards"][card.sort]
+    paper, rim = (tone["paper"], tone["colour"]) if card.polarity else (look["paper"], look["rim"])
+    dash = f' stroke-dasharray="{tone["dash"]}"' if tone["dash"] else ""
+    wide = 2.5 if card.sort in ("relation", "asked") else 1.5
+    rows = "".join(
+        f'<tspan x="{box.x + size["pad"]:.1f}" dy="{size["line"]}"'
+        f'{_BOLD if bold else ""}>{_text(row)}</tspan>'
+        for row, bold in box.rows
+    )
+    hover = f"<title>{_text(card.hover)}</title>" if card.hover else ""
+    return (
+        f'<g class="card" tabindex="0" data-id="{_text(card.id)}">{hover}'
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
+        f'rx="7" fill="{paper}" stroke="{rim}" stroke-width="{wide}"{dash}/>'
+        f'<text y="{box.y + size["pad"] - 4:.1f}">{rows}</text></g>'
+    )
+
+
+def _join(
+    one: Join, x1: float, y1: float, x2: float, y2: float, around: int, number: int
+) -> tuple[str, str]:
+    """A join's line and its label; around: both ends in one column, -1 left of it, 1 right."""
+    tone, size = style()["polarity"][one.polarity], style()["size"]
+    if around:
+        bend = around * (size["arc"] + 20 * (number % 3))
+        curve = (f"M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 + bend:.1f},{y2:.1f} "
+                 f"{x2:.1f},{y2:.1f}")
+        at = (x1 + bend * 0.75, (y1 + y2) / 2)
+    else:
+        half = (x2 - x1) / 2
+        curve = (f"M{x1:.1f},{y1:.1f} C{x1 + half:.1f},{y1:.1f} {x2 - half:.1f},{y2:.1f} "
+                 f"{x2:.1f},{y2:.1f}")
+        at = ((x1 + x2) / 2, (y1 + y2) / 2)
+    said = f"{tone['sign']} {one.label}" if one.polarity == "contradicts" else one.label
+    dash = f' stroke-dasharray="{tone["dash"]}"' if tone["dash"] else ""
+    head = f' marker-end="url(#head-{one.polarity or "plain"})"' if one.arrow else ""
+    ends = f'data-start="{_text(one.start)}" data-end="{_text(one.end)}"'
+    line = (f'<path class="join" {ends} d="{curve}" stroke="{tone["colour"]}" '
+            f'stroke-width="{2.2 if one.arrow else 1.4}"{dash}{head}/>')
+    label = (f'<text class="label" {ends} x="{at[0]:.1f}" y="{at[1] + 4:.1f}" '
+             f'fill="{tone["colour"] if one.polarity else "#4B5563"}">{_text(said)}</text>')
+    return line, label if one.label else ""
+
+
+def _markers() -> str:
+    marks = "".join(
+        f'<marker id="head-{name or "plain"}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        f'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        f'<path d="M0,0 L8,4 L0,8 z" fill="{tone["colour"]}"/></marker>'
+        for name, tone in style()["polarity"].items()
+    )
+    return f"<defs>{marks}</defs>"
+
+
+def _legend() -> str:
+    return "".join(
+        f'<span style="color:{tone["colour"]}"><svg width="34" height="10"><path d="M0,5 H34" '
+        f'stroke="{tone["colour"]}" stroke-width="2.4" stroke-dasharray="{tone["dash"]}"/></svg> '
+        f'{tone["sign"]} {tone["words"]}</span>'
+        for name, tone in style()["polarity"].items() if name
+    )
+
+
+_SCRIPT = """
+const all = [...document.querySelectorAll('.card, .join, .label')];
+let pinned = null;
+function light(id) {
+  const near = new Set([id]);
+  for (const j of document.querySelectorAll('.join')) {
+    if (j.dataset.start === id) near.add(j.dataset.end);
+    if (j.dataset.end === id) near.add(j.dataset.start);
+  }
+  for (const one of all) {
+    const on = id === null || (one.dataset.id !== undefined ? near.has(one.dataset.id)
+      : one.dataset.start === id || one.dataset.end === id);
+    one.classList.toggle('dim', !on);
+  }
+}
+for (const card of document.querySelectorAll('.card')) {
+  const id = card.dataset.id;
+  card.addEventListener('mouseenter', () => pinned === null && light(id));
+  card.addEventListener('mouseleave', () => pinned === null && light(null));
+  const pin = () => { pinned = pinned === id ? null : id; light(pinned); };
+  card.addEventListener('click', event => { event.stopPropagation(); pin(); });
+  card.addEventListener('keydown', event => { if (event.key === 'Enter') pin(); });
+}
+document.addEventListener('click', () => { pinned = null; light(null); });
+"""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+script-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light; }}
+body {{ margin: 20px 24px; background: #fff; color: #111827; font: 14px/1.45 system-ui, \
+"Segoe UI", "Helvetica Neue", Arial, sans-serif; }}
+h1 {{ font-size: 19px; margin: 0 0 6px; }}
+.legend {{ display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 13px; margin: 0 0 8px; }}
+.legend svg path {{ fill: none; }}
+.drawing {{ overflow-x: auto; border: 1px solid #e5e7eb; border-radius: 8px; }}
+.drawing svg {{ display: block; max-width: 100%; height: auto; }}
+.drawing text {{ font: 12.5px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }}
+.drawing .bold {{ font-weight: 600; }}
+.drawing .heading {{ font-size: 13px; font-weight: 600; fill: #4b5563; }}
+.drawing .label {{ font-size: 11.5px; text-anchor: middle; paint-order: stroke; stroke: #fff; \
+stroke-width: 4px; stroke-linejoin: round; }}
+.join {{ fill: none; }}
+.card {{ cursor: pointer; }}
+.card:focus {{ outline: none; }}
+.card:focus rect {{ stroke-width: 3.5; }}
+.dim {{ opacity: .13; }}
+.below {{ max-width: 75em; margin-top: 18px; overflow-wrap: anywhere; }}
+</style></head><body>
+<h1>{title}</h1>
+<p class="legend">{legend}<span style="color:#4b5563">point at a card for its whole text; \
+click it to see what it touches</span></p>
+<div class="drawing">
+{svg}
+</div>
+<div class="below">{below}</div>
+<script>{script}</script>
+</body></html>
+"""
