@@ -70,8 +70,9 @@ def _canonical(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(round(value, 9) + 0.0)
-    if isinstance(value, list | tuple):
-        return "[" + "\x1f".join(_canonical(item) for item in value) + "]"
+    if isinstance(value, list | tuple):  # each item is closed, so no list reads like another
+        items = (_canonical(item).replace(",", "\\,") for item in value)
+        return "[" + "".join(f"{item}," for item in items) + "]"
     return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
 
 
@@ -86,6 +87,9 @@ def content_hash(table: pa.Table, *, columns: Iterable[str] | None = None) -> st
     >>> content_hash(a) == content_hash(a.take([1, 0])) == content_hash(a.select(["y", "x"]))
     True
     >>> content_hash(a) == content_hash(pa.table({"x": [1, 2], "y": ["b", ""]}))
+    False
+    >>> content_hash(pa.table({"x": [[""]]})) == content_hash(
+    ...     pa.table({"x": pa.array([[]], pa.list_(pa.string()))}))
     False
     """
     names = sorted(columns if columns is not None else table.column_names)

@@ -18,8 +18,8 @@ def common(kind: pa.DataType) -> pa.DataType:
     >>> common(pa.int32()), common(pa.timestamp("s")), common(pa.list_(pa.float32()))
     (DataType(int64), TimestampType(timestamp[us]), ListType(list<item: double>))
     """
-    if pa.types.is_integer(kind):
-        return pa.int64()
+    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
+        return pa.int64()  # an engine may sum integers into something wider
     if pa.types.is_floating(kind):
         return pa.float64()
     if pa.types.is_timestamp(kind):

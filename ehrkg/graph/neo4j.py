@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from ehrkg.foundation.errors import InputError, ServiceError
 from ehrkg.graph import neo4j_values as values
 from ehrkg.graph import tables
-from ehrkg.graph.neo4j_session import KEY, CommitUnknownError, Session
+from ehrkg.graph.neo4j_session import CommitUnknownError, Session
+from ehrkg.graph.neo4j_values import KEY, LISTS, UNFINISHED
 from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType
 
 if TYPE_CHECKING:
@@ -81,13 +82,14 @@ class Neo4jStore:
     def _prepare(self) -> None:
         found = self._session.read(
             f"MATCH (b:Build) WHERE b.{KEY} IS NOT NULL "
-            "RETURN b.id, b.schema_version, coalesce(b.beside_foreign, false)"
+            f"RETURN b.id, b.schema_version, b.beside_foreign, b.{UNFINISHED}"
         )
         builds = {row[0]: row[1:] for row in found}
+        unfinished = None
         if self.build in builds:
-            version, beside = builds[self.build]
+            version, beside, unfinished = builds[self.build]
             tables.check_schema_versions([version], f"{self.address}, build {self.build}")
-            self._beside_foreign = self._beside_foreign or beside
+            self._beside_foreign = self._beside_foreign or bool(beside)
         elif self._session.read_only:
             raise InputError(
                 f"no build {self.build!r} at {self.address}",
@@ -98,6 +100,14 @@ class Neo4jStore:
             self._refuse_foreign()
         if not self._session.read_only:
             self._make_indexes()
+            if unfinished:
+                self._finish_import()
+        elif unfinished:
+            raise InputError(
+                f"the build {self.build!r} at {self.address} was loaded by neo4j-admin and never "
+                "opened for writing", todo="open it once without read_only: that sets its empty "
+                "lists (ehrkg graph check --graph ADDRESS does)",
+            )
 
     def _refuse_foreign(self) -> None:
         """Refuse a database in which our labels are somebody else's too."""
@@ -135,6 +145,28 @@ class Neo4jStore:
                 lambda tx: [tx.run(one).consume() for one in missing]
             )
             self._session.run("CALL db.awaitIndexes(600)")
+
+    def _finish_import(self) -> None:
+        """Give lists that neo4j-admin read as null their value; cut off, it goes on next time."""
+        for label, node in NODES.items():
+            lists = [f.name for f in node.properties if pa.types.is_list(f.type)]
+            sets = ", ".join(
+                f"n.{name} = CASE WHEN '{name}' IN n.{LISTS} THEN [] "
+                f"WHEN '{name}=' IN n.{LISTS} THEN [''] ELSE n.{name} END" for name in lists
+            )
+            for keys in _pages(self._all_keys(label, self._prefix) if lists else [], PAGE):
+                self._session.run(
+                    f"MATCH (n:{label}) WHERE n.{KEY} IN $keys AND n.{LISTS} IS NOT NULL "
+                    f"SET {sets} REMOVE n.{LISTS}", {"keys": keys},
+                )
+        self._session.run(f"MATCH (b:Build {{{KEY}: $key}}) REMOVE b.{UNFINISHED}",
+                          {"key": self._prefix + self.build})
+
+    def check_carried(self, name: str, table: pa.Table) -> None:
+        """See ``GraphStore.check_carried``."""
+        values.check_carried(table, name)
+        if "id" in table.column_names and name in NODES:
+            values.check_keys(self.build, table.column("id"), name)
 
     def close(self) -> None:
         """Let go of the server; closing twice is harmless."""
@@ -204,8 +236,7 @@ class Neo4jStore:
         self._session.check_writable()
         node = tables.node_type(label)
         given = tables.nodes_to_write(node, table)
-        values.check_carried(given, label)
-        values.check_keys(self.build, given.column("id"), label)
+        self.check_carried(label, given)
         settings = values.settings(given, "n")
         statement = (
             f"UNWIND range(0, size($keys) - 1) AS i MERGE (n:{label} {{{KEY}: $keys[i]}}) "
@@ -232,7 +263,7 @@ class Neo4jStore:
         self._session.check_writable()
         edge = tables.edge_type(edge_type)
         given = tables.edges_to_write(edge, table)
-        values.check_carried(given, edge_type)
+        self.check_carried(edge_type, given)
 
         def work(token: str) -> int:
             self._check_ends(edge, given)

@@ -18,6 +18,7 @@ from neo4j import exceptions
 from ehrkg.foundation.errors import EhrkgError, InputError, ServiceError, UsageError
 from ehrkg.graph import answers, neo4j_guard
 from ehrkg.graph.neo4j_guard import Plan
+from ehrkg.graph.neo4j_values import KEY
 
 T = TypeVar("T")
 
@@ -298,7 +299,3 @@ def _plain(value: Any) -> Any:
 
 def _properties(entity: Any) -> dict[str, Any]:
     return {name: _plain(one) for name, one in sorted(entity.items()) if name != KEY}
-
-
-KEY = "ehrkg_key"
-"""The property that holds ``"<build>|<id>"`` on every node that ehrkg wrote, and on no other."""

@@ -15,6 +15,15 @@ import pyarrow.compute as pc
 
 from ehrkg.foundation.errors import InputError
 
+KEY = "ehrkg_key"
+"""The property that holds ``"<build>|<id>"`` on every node that ehrkg wrote, and on no other."""
+
+UNFINISHED = "unfinished"
+"""True on the node of a build that neo4j-admin loaded, until it is first opened for writing."""
+
+LISTS = "ehrkg_lists"
+"""On a node that neo4j-admin loaded: the lists that are empty, and, with "=", those of one ""."""
+
 BATCH = 10_000
 """Rows a transaction at most."""
 

@@ -69,8 +69,8 @@ def complete(table: pa.Table, schema: pa.Schema) -> pa.Table:
 def canonical(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     r"""A column as text: equal values, equal texts; different values, different texts.
 
-    The forms are those of ``foundation.storage.content_hash``, except that every item of a list is
-    closed by a comma, so that no list reads like another.
+    The forms are those of ``foundation.storage.content_hash``: every item of a list is closed by a
+    comma, so that no list reads like another.
 
     >>> canonical(pa.array([["a", "b"], [""], [], None])).to_pylist()
     ['[a,b,]', '[,]', '[]', '\\N']
@@ -147,10 +147,9 @@ def _firsts(texts: pa.Array) -> npt.NDArray[np.int64]:
 def content_hash(table: pa.Table) -> str:
     r"""A table's fingerprint: ``foundation.storage.content_hash``, computed by whole columns.
 
-    The two agree wherever there are no lists (see ``canonical``).
-
     >>> from ehrkg.foundation import storage
-    >>> table = pa.table({"x": [2.5, None, 1.0], "z": ["t\t", "", "é"]})
+    >>> table = pa.table({"x": [2.5, None, 1.0], "y": [[], [""], ["a,", None]],
+    ...                   "z": ["t\t", "", "é"]})
     >>> content_hash(table) == storage.content_hash(table)
     True
     """

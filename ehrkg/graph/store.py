@@ -62,6 +62,18 @@ class GraphStore(Protocol):
         """
         ...
 
+    def check_carried(self, name: str, table: pa.Table) -> None:
+        """Refuse what the engine has no value for, before anything is written.
+
+        Args:
+            name: a label or an edge type.
+            table: as for ``write_nodes`` or ``write_edges``.
+
+        Raises:
+            InputError: it names the column, the row and the reason.
+        """
+        ...
+
     def delete_nodes(self, label: str, ids: Iterable[str]) -> None:
         """Delete nodes with all their edges; ids that are not there are passed over."""
         ...
