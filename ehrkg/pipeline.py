@@ -1,6 +1,6 @@
 """The whole job, in order. This page is the best description of the program.
 
-    read -> know -> map -> propose -> verify -> instantiate -> evaluate -> store -> report
+    read -> know -> map -> propose -> verify -> instantiate -> evaluate -> check -> store -> report
 
 Each stage is a pure function of the stages above it and of the settings; the workspace keeps what
 is finished, so a build that is killed goes on where it stood.
@@ -19,6 +19,7 @@ from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.workspace import Workspace, program_fingerprint
 from ehrkg.session.manifest import describe_build, input_hashes
 from ehrkg.session.settings import Settings
+from ehrkg.session.soundness import as_table, check_tables
 from ehrkg.session.storing import store_graph
 
 
@@ -62,7 +63,8 @@ def build(
     source, chosen = Path(source), settings or Settings()
     bar = progress or (lambda _stage: Silent())
     inputs = input_hashes(source, chosen.knowledge)
-    identity: dict[str, object] = {"inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
+    identity: dict[str, object] = {
+        "inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
     with Workspace(Path(out), identity) as work:
         finished = work.finished()
         if finished is not None:
@@ -91,14 +93,21 @@ def build(
             hospital, knowledge, mapped, verified, tasks=chosen.tasks, seed=chosen.seed,
             ledger=ledger, progress=bar("templates")))
 
-        items = work.stage("items", lambda ledger: benchmark.make_items(
+        made = work.stage("items", lambda ledger: benchmark.make_questions(
             templates, hospital, knowledge, mapped, verified, formats=chosen.formats,
             strategies=chosen.strategies, seed=chosen.seed,
             ledger=ledger, progress=bar("items")))
 
         scores = work.stage("evaluate", lambda _ledger: evaluation.score_baselines(
-            items, templates, hospital, knowledge, verified,
+            made.items, templates, hospital, knowledge, verified,
             embedder=chosen.embedder(), seed=chosen.seed, progress=bar("evaluate")))
+
+        bar("check")
+        checks = work.stage("check", lambda _ledger: as_table(check_tables(
+            benchmark.Benchmark.from_tables(
+                templates=templates, items=made.items, relations=verified.relations,
+                events=hospital.events, pool=made.pool),
+            hospital, knowledge, mapped, verified, chosen.embedder(), seed=chosen.seed)))
 
         graph = store_graph(
             work.out, work.work, hospital, knowledge, mapped, verified, templates,
@@ -108,7 +117,8 @@ def build(
             "relations": verified.relations,
             "evidence": verified.evidence,
             "templates": templates,
-            "items": items,
+            "items": made.items,
+            "pool": made.pool,
             "scores": scores,
         }
         for name, table in tables.items():
@@ -117,14 +127,10 @@ def build(
 
         manifest = describe_build(work.out, identity, tables, graph)
         bar("report")
-        checks = benchmark.check(benchmark.Benchmark.from_tables(
-            templates=templates, items=items, relations=verified.relations))
         evaluation.write_report(
             evaluation.ReportData(
-                manifest, work.ledger, hospital, verified, templates, items, scores,
-                names=dict(zip(*hospital.codes.select(["id", "name"]).to_pydict().values(),
-                               strict=True)),
-                checks=[row.as_json() for row in checks.rows],
+                manifest, work.ledger, hospital, verified, templates, made.items, scores,
+                checks=checks.to_pylist(),
                 planted=evaluation.planted_in(
                     source, verified.relations, hospital.codes["id"].to_pylist())),
             work.out / "report.html")

@@ -13,6 +13,8 @@ from ehrkg.evaluation.questions import SETTINGS, Question, in_setting, questions
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.foundation.progress import Progress, Silent
 
+SORTED_BY = [("model", "ascending"), ("setting", "ascending"), ("item_id", "ascending")]
+
 
 def run_baselines(
     items: pa.Table,
@@ -47,9 +49,7 @@ def run_baselines(
                     baseline, setting, [q for q in asked if q.format == "oeq"], names
                 )
             shown.advance()
-    return pa.Table.from_pylist(rows, SCORES).sort_by(
-        [("model", "ascending"), ("setting", "ascending"), ("item_id", "ascending")]
-    )
+    return pa.Table.from_pylist(rows, SCORES).sort_by(SORTED_BY)
 
 
 def _score_choices(

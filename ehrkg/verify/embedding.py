@@ -23,8 +23,10 @@ Vectors = npt.NDArray[np.float32]
 BATCH = 64
 """Texts a batch: fixed, since vectors change in the seventh digit with it."""
 
-THREADS = 2
-"""Threads a batch is computed with, whatever the machine has."""
+THREADS = 1
+"""Threads a batch is computed with, whatever the machine has: then a vector can't depend on it.
+One, since threads that wait for each other cost more than they give on a machine with other work
+(477 short texts on two busy cores: 6 s with one thread, 33 s with two)."""
 
 SHARDS = 16
 """A text's shard is a hash of it. Shards are embedded and kept apart, so a text that changes costs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ class ReportData:
         manifest: the build's manifest.
         ledger: its ledger.
         hospital, verified, templates, items, scores: its tables.
-        names: code id to the name people read.
         checks: the rows of ``ehrkg check``, as plain values.
         planted: shares of what was planted, on synthetic tables.
     """
@@ -39,7 +38,6 @@ class ReportData:
     templates: pa.Table
     items: pa.Table
     scores: pa.Table
-    names: Mapping[str, str] = field(default_factory=dict)
     checks: Sequence[Mapping[str, Any]] = ()
     planted: Sequence[PlantedShare] = ()
 
@@ -89,6 +87,16 @@ def render(data: ReportData) -> str:
         checks=data.checks,
         planted=data.planted,
         questions=sections.sample_questions(
-            data.items, data.verified.relations, data.verified.evidence, data.names, seed=seed
+            data.items,
+            data.verified.relations,
+            data.verified.evidence,
+            dict(
+                zip(
+                    data.hospital.codes["id"].to_pylist(),
+                    data.hospital.codes["name"].to_pylist(),
+                    strict=True,
+                )
+            ),
+            seed=seed,
         ),
     )

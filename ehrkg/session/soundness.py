@@ -1,0 +1,86 @@
+"""Is a benchmark sound? Every check, on the tables of a build or on its finished files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from ehrkg.benchmark import Benchmark, CheckReport, Cohort, check, hidden_edges
+from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.workspace import read_final
+from ehrkg.graph import open_store, readers
+from ehrkg.mapping import map_codes
+from ehrkg.mapping.schema import Mapping
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.session.storing import GRAPH
+from ehrkg.verify import Embedder, SentenceTransformerEmbedder
+from ehrkg.verify.schema import Verified
+
+
+def check_tables(
+    benchmark: Benchmark,
+    hospital: Hospital,
+    knowledge: Knowledge,
+    mapping: Mapping,
+    verified: Verified,
+    embedder: Embedder,
+    *,
+    seed: int = 7,
+) -> CheckReport:
+    """Run all rules and adversaries, and estimate how many distractors hidden knowledge makes true.
+
+    Args:
+        benchmark: with relations, events and pool beside it.
+        hospital: what it was made from, as are the next three.
+        knowledge: a fifth of its edges is hidden for the estimate.
+        mapping: links of codes.
+        verified: relations and evidence.
+        embedder: for the adversary that sees the options alone.
+        seed: of the draws.
+    """
+    true_distractors = hidden_edges(
+        benchmark.templates(), hospital, knowledge, mapping, verified, seed=seed
+    )
+    return check(
+        benchmark,
+        cohort=Cohort(hospital, knowledge, mapping),
+        encoder=embedder,
+        true_distractors=true_distractors,
+    )
+
+
+def check_build(out: Path) -> CheckReport:
+    """Check the finished files of a build; what they were made from is read out of its graph.
+
+    Raises:
+        InputError: the folder holds no finished build.
+    """
+    benchmark = Benchmark.open(out)
+    verified = Verified(read_final(out, "relations"), read_final(out, "evidence"))
+    with open_store(out / GRAPH, read_only=True) as store:
+        hospital, knowledge = readers.read_hospital(store), readers.read_knowledge(store)
+    mapping = map_codes(hospital.codes, knowledge)
+    return check_tables(
+        benchmark, hospital, knowledge, mapping, verified, SentenceTransformerEmbedder()
+    )
+
+
+CHECKS = pa.schema(
+    [
+        ("rule", pa.string()),
+        ("task", pa.string()),
+        ("n", pa.int64()),
+        ("value", pa.float64()),
+        ("bound", pa.float64()),
+        ("status", pa.string()),
+        ("text", pa.string()),
+        ("items", pa.list_(pa.string())),
+    ]
+)
+"""A check report as a table."""
+
+
+def as_table(report: CheckReport) -> pa.Table:
+    """The rows of a report with the schema CHECKS."""
+    return pa.Table.from_pylist([row.as_json() for row in report], CHECKS)
