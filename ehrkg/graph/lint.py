@@ -212,7 +212,8 @@ def _same_edge(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
 
 def _properties(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
     variables = patterns.variables()
-    every = {name for one in (*NODES.values(), *EDGES.values()) for name in one.properties.names}
+    every = {name for node in NODES.values() for name in node.properties.names}
+    every |= {name for edge in EDGES.values() for name in edge.properties.names}
     for at, token in enumerate(tokens.tokens):
         names_one = token.kind in ("word", "quoted") and not tokens[at - 1].says(".", "$")
         if names_one and tokens[at + 1].says(".") and token.name in variables:

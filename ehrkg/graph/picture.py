@@ -24,6 +24,8 @@ _SANDBOX = "allow-scripts"
 _BOLD = ' class="bold"'
 _LEAST = 1000
 """Below this width a drawing is scrolled instead of made smaller, in pixels."""
+_HOVER = 1200
+"""Letters of a card's whole text that are shown when it is pointed at."""
 _FRAME = 620
 """Height of a picture in a notebook, in pixels."""
 
@@ -305,7 +307,7 @@ def _card(card: Card, box: _Box) -> str:
         f'{_BOLD if bold else ""}>{_text(row)}</tspan>'
         for row, bold in box.rows
     )
-    hover = f"<title>{_text(card.hover)}</title>" if card.hover else ""
+    hover = f"<title>{_text(card.hover[:_HOVER])}</title>" if card.hover else ""
     return (
         f'<g class="card" tabindex="0" data-id="{_text(card.id)}">{hover}'
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
