@@ -73,11 +73,13 @@ def build(
         hospital = work.stage("read", lambda ledger: ehr.read(
             source, format=chosen.format, ledger=ledger, progress=bar("read")))
 
+        bar("know")
         knowledge = work.stage("know", lambda ledger: ontology.merge(
             ontology.shipped(ledger=ledger),
             *(ontology.load(path, ledger=ledger) for path in chosen.knowledge),
             ontology.for_codes(hospital.codes, ledger=ledger)))
 
+        bar("map")
         mapped = work.stage("map", lambda ledger: mapping.map_codes(
             hospital.codes, knowledge, ledger=ledger))
 

@@ -14,14 +14,17 @@ from ehrkg.evaluation.metrics import wilson
 
 @dataclass(frozen=True)
 class PlantedShare:
-    """How one kind of planted pair fared.
+    """How one kind of planted rule fared.
+
+    A rule ("type 2 diabetes leads to diabetic kidney disease") is planted under the codes of both
+    eras; it counts by its best pair of codes.
 
     Attributes:
         kind: ``planted`` (true by construction) or ``noise`` (co-occurs, no knowledge backs it).
-        planted: how many pairs were planted and stand in the tables read.
-        proposed: how many of them were proposed.
-        supported: how many were verified.
-        low, high: Wilson interval of supported / planted.
+        planted: how many rules have both ends in the tables read.
+        proposed: of how many some pair of codes was proposed.
+        supported: of how many some pair of codes was supported.
+        low, high: Wilson interval of supported / planted, 95 %.
     """
 
     kind: str
@@ -52,25 +55,32 @@ def planted_shares(
     """Compare the file of a synthetic extract with the verdicts.
 
     Args:
-        planted: kind, head, route, predicate, tail (``ehr.synth.read_planted``).
+        planted: kind, head, route, predicate, tail, rule (``ehr.synth.read_planted``).
         relations: the schema ``verify.schema.RELATIONS``.
         codes: ids of the codes that stand in the tables; pairs of others could not be found.
     """
     seen = set(codes)
-    verdicts: dict[tuple[str, str, str, str], str] = {}
-    for row in relations.select(["head", "route", "predicate", "tail", "verdict"]).to_pylist():
-        verdicts[row["head"], row["route"], row["predicate"], row["tail"]] = row["verdict"]
-    shares = []
-    for kind in ("planted", "noise"):
-        keys = {
-            (row["head"], row["route"] or "", row["predicate"], row["tail"])
-            for row in planted.to_pylist()
-            if row["kind"] == kind and row["head"] in seen and row["tail"] in seen
-        }
-        proposed = [verdicts[key] for key in keys if key in verdicts]
-        supported = sum(verdict == "supported" for verdict in proposed)
-        low, high = wilson(supported, len(keys))
-        shares.append(
-            PlantedShare(kind, len(keys), len(proposed), supported, round(low, 4), round(high, 4))
-        )
-    return shares
+    keys = ["head", "route", "predicate", "tail"]
+    verdicts = {
+        tuple(row[key] for key in keys): row["verdict"]
+        for row in relations.select([*keys, "verdict"]).to_pylist()
+    }
+    found: dict[str, dict[str, set[str]]] = {"planted": {}, "noise": {}}
+    for row in planted.to_pylist():
+        if row["head"] in seen and row["tail"] in seen:
+            verdict = verdicts.get((row["head"], row["route"] or "", row["predicate"], row["tail"]))
+            found[row["kind"]].setdefault(row["rule"], set()).add(verdict or "")
+    return [_share(kind, list(rules.values())) for kind, rules in found.items()]
+
+
+def _share(kind: str, rules: list[set[str]]) -> PlantedShare:
+    supported = sum("supported" in verdicts for verdicts in rules)
+    low, high = wilson(supported, len(rules))
+    return PlantedShare(
+        kind,
+        len(rules),
+        sum(verdicts != {""} for verdicts in rules),
+        supported,
+        round(low, 4),
+        round(high, 4),
+    )

@@ -146,7 +146,7 @@ def show_build(
         console.print(
             _table(
                 "What was planted in the synthetic tables",
-                ("kind", "planted", "proposed", "supported", "share"),
+                ("kind of rule", "planted", "proposed", "supported", "share"),
                 rows,
             )
         )
