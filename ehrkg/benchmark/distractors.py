@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ehrkg.benchmark.exclusions import Questions, Scores
 from ehrkg.benchmark.possible import settings
 from ehrkg.benchmark.support import Grid
-from ehrkg.foundation.hashing import hash_strings, uniform
+from ehrkg.foundation.hashing import U64, hash_strings, uniform
 
 Steps = npt.NDArray[np.int64]
 
@@ -29,25 +29,37 @@ class Strategy(Protocol):
     name: str
 
     def steps(self, questions: Questions) -> Steps:
-        """How far each candidate stands from the answer, in steps; TOO_FAR where it is out."""
+        """How far each candidate is from where it should be, in steps; TOO_FAR where it is out."""
 
     def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any]) -> str:
         """Why this distractor, in a few words (both are rows of the pool)."""
 
 
 class Frequency:
-    """Distractors as frequent in this hospital, and as well known to the graph, as the answer."""
+    """Distractors as frequent in this hospital, and as well known to the graph, as the answer.
+
+    Steps are counted from a centre near the answer, not from the answer itself: the centre is
+    drawn (by hash of the template) as far from the answer as distractors are from the centre. So
+    the answer stands among its options as any of them does. Counted from the answer, it is the one
+    in the middle, and whoever picks the middle is right a third oftener than by chance.
+    """
 
     name = "frequency"
 
     def steps(self, questions: Questions) -> Steps:
         """Steps of one band or one decile; see ``Strategy.steps``."""
-        bounds = settings()["widening"]
-        bands, deciles = questions.pool.column("band"), questions.pool.column("decile")
-        band = np.abs(bands[questions.answers][:, None] - bands)
-        decile = np.abs(deciles[questions.answers][:, None] - deciles)
-        near = (band <= bounds["bands"]) & (decile <= bounds["deciles"])
-        return np.where(near, band + decile, TOO_FAR)
+        found = np.zeros((len(questions.answers), len(questions.pool.rows)), dtype=np.int64)
+        near = np.ones(found.shape, dtype=bool)
+        ids = hash_strings(0, [row["id"] for row in questions.templates])
+        for place, (axis, plural) in enumerate((("band", "bands"), ("decile", "deciles"))):
+            values = questions.pool.column(axis).astype(np.int64)
+            answer = values[questions.answers]
+            bound = int(settings()["widening"][plural])
+            centre = answer + _offsets(ids, place, bound)
+            off = np.abs(centre[:, None] - values)
+            near &= (off <= bound)
+            found += off
+        return np.where(near, found, TOO_FAR)
 
     def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any]) -> str:
         """See ``Strategy.reason``."""
@@ -58,6 +70,15 @@ class Frequency:
             f"frequency band {band}, degree decile {decile}{widened}; "
             "not in any visit of the patient; no knowledge path"
         )
+
+
+def _offsets(ids: U64, place: int, bound: int) -> Steps:
+    """How far each question's centre lies from its answer: the nearer, the likelier."""
+    offsets = np.arange(-bound, bound + 1)
+    odds = np.exp(-float(settings()["widening"]["step_cost"]) * np.abs(offsets))
+    drawn = uniform(0, ids, place)
+    found: Steps = offsets[np.searchsorted(np.cumsum(odds)[:-1] / odds.sum(), drawn)]
+    return found
 
 
 STRATEGIES: Mapping[str, Strategy] = {"frequency": Frequency()}

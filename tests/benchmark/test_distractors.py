@@ -343,6 +343,22 @@ def test_nearer_candidates_are_drawn_more_often_and_far_ones_never() -> None:
     assert counts[10:].sum() == 0
 
 
+def test_the_answer_is_the_middle_option_no_oftener_than_any_other() -> None:
+    random, n = np.random.default_rng(3), 3000
+    rows = [{"entity": f"e{at}", "band": at // 4, "decile": 1} for at in range(160)]
+    answers = random.integers(40, 120, n)
+    allowed = np.ones((n, 160), dtype=bool)
+    allowed[np.arange(n), answers] = False
+    pool = Pool(rows, {row["entity"]: at for at, row in enumerate(rows)}, np.eye(160, dtype=bool))
+    questions = Questions([{"id": f"t{at}"} for at in range(n)], pool, answers, allowed, {})
+    steps = STRATEGIES["frequency"].steps(questions)
+    chosen = draw(luck(questions, steps, n_options=3, seed=1), pool.clash, 2)
+    bands = pool.column("band")[np.column_stack([answers, chosen])]
+    off = np.abs(bands - np.median(bands, axis=1)[:, None]) == 0
+    share = (off[:, 0] / off.sum(axis=1)).mean()
+    assert 0.30 < share < 0.37
+
+
 def test_the_reason_tells_how_far_the_draw_was_widened() -> None:
     reason = STRATEGIES["frequency"].reason({"band": 3, "decile": 5}, {"band": 3, "decile": 6})
     assert reason.startswith("frequency band 3, degree decile 6 (1 step from the answer)")
