@@ -76,16 +76,19 @@ class Guesser:
             yield name, text, None if values is None else options.over_chance(sign * values)
         yield "position", "the place that was right most often", self._position()
         yield (
-            "name style", "length, words, digits, capitals, commas, 'unspecified', fitted",
+            "name style",
+            "length, words, digits, capitals, commas, 'unspecified', fitted",
             self._fitted(options.matrix(STYLE), _boosted),
         )
         yield (
-            "options-only embedding", "a linear model on the options' embeddings",
+            "options-only embedding",
+            "a linear model on the options' embeddings",
             self._fitted(self._embedded(), _linear),
         )
         seen = tuple(name for name in sorted(options.features) if name != "overlap")
         yield (
-            "boosted trees", f"all option features together: {', '.join(seen)}",
+            "boosted trees",
+            f"all option features together: {', '.join(seen)}",
             self._fitted(options.matrix(seen), _boosted),
         )
 

@@ -131,8 +131,9 @@ def options_of(bench: Benchmark, task: str, pool: pa.Table | None) -> Options:
         | _overlap(part.column("stem").to_pylist(), text, item)
         | _history(part.column("history").to_pylist(), part, codes, item)
         | _from_pool(pool, part, task, text, codes, item),
-        thing=_numbers(pa.chunked_array([pa.array(text if task == "treatment" else codes,
-                                                  pa.string())])),
+        thing=_numbers(
+            pa.chunked_array([pa.array(text if task == "treatment" else codes, pa.string())])
+        ),
         cluster=_numbers(part.column("cluster")),
     )
 
@@ -183,8 +184,8 @@ def _history(
     if not any(lengths):
         return {}
     by_template = {
-        row["id"]: set(row["history"] or ()) for row in
-        part.templates().select(["id", "history"]).to_pylist()
+        row["id"]: set(row["history"] or ())
+        for row in part.templates().select(["id", "history"]).to_pylist()
     }
     held = [by_template[name] for name in part.column("template_id").to_pylist()]
     seen = [code in held[at] for code, at in zip(codes, item.tolist(), strict=True)]
@@ -211,9 +212,7 @@ def _from_pool(
         known = {(row["code"], ""): row for row in rows}
         keys = [(code, "") for code in codes]
     columns = ("n_visits", "degree", "decile", "confidence", "grain")
-    values = {
-        key: [float(row[name]) for name in columns] for key, row in known.items()
-    }
+    values = {key: [float(row[name]) for name in columns] for key, row in known.items()}
     unknown = [0.0] * len(columns)
     table = np.array([values.get(key, unknown) for key in keys], dtype=float)
     return {name: table[:, at] for at, name in enumerate(FROM_POOL)}

@@ -296,7 +296,11 @@ _FIRST: tuple[tuple[str, ClaimRule], ...] = (
 _ANCHOR: tuple[tuple[str, ClaimRule], ...] = tuple(
     (f"anchor_{reason}", _anchor_gives_away(reason))
     for reason in (
-        "not_context", "related_to_answer", "revealing_family", "names_answer", "coding_rule",
+        "not_context",
+        "related_to_answer",
+        "revealing_family",
+        "names_answer",
+        "coding_rule",
         "gives_away",
     )
 )
@@ -342,8 +346,9 @@ def occurrence_rules(task: Task) -> tuple[tuple[str, OccurrenceRule], ...]:
 
 def _routes_named(knowledge: Knowledge) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
-    for row in knowledge.edges.select(["predicate", "subject", "object", "negated", "route"]
-                                      ).to_pylist():
+    for row in knowledge.edges.select(
+        ["predicate", "subject", "object", "negated", "route"]
+    ).to_pylist():
         if row["predicate"] == "TREATS" and row["route"] and not row["negated"]:
             found.setdefault((row["subject"], row["object"]), set()).update(row["route"].split("|"))
     return found

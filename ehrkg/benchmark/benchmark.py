@@ -200,8 +200,9 @@ class Benchmark:
         keep = np.ones(len(self), dtype=bool)
         for name in sorted(columns):
             keep &= self._holds(name, columns[name])
-        return self._cut(keep, "filter " + ", ".join(
-            f"{name}={columns[name]!r}" for name in sorted(columns)))
+        return self._cut(
+            keep, "filter " + ", ".join(f"{name}={columns[name]!r}" for name in sorted(columns))
+        )
 
     def subset(self, ids: Sequence[str] | str, *, store: Any = None, **params: Any) -> Benchmark:
         """The items of the templates, relations or items that are named.
@@ -242,9 +243,7 @@ class Benchmark:
             )
         return self._cut(keep, step)
 
-    def sample(
-        self, n: int, *, by: str | Sequence[str] | None = None, seed: int = 7
-    ) -> Benchmark:
+    def sample(self, n: int, *, by: str | Sequence[str] | None = None, seed: int = 7) -> Benchmark:
         """A random part of n items, the same for the same seed whatever else is in the benchmark.
 
         Args:

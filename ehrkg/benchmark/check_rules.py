@@ -40,9 +40,11 @@ def answer_among_options(rows: Rows) -> list[str]:
     """The answer stands among the options exactly once, where answer_index says."""
     return _ids(
         _mcq(rows),
-        lambda row: not 0 <= row["answer_index"] < len(row["options"])
-        or row["options"][row["answer_index"]] != row["answer"][0]
-        or row["options"].count(row["answer"][0]) != 1,
+        lambda row: (
+            not 0 <= row["answer_index"] < len(row["options"])
+            or row["options"][row["answer_index"]] != row["answer"][0]
+            or row["options"].count(row["answer"][0]) != 1
+        ),
     )
 
 
@@ -50,9 +52,11 @@ def options_distinct(rows: Rows) -> list[str]:
     """There are n_options options, all of different codes and names."""
     return _ids(
         _mcq(rows),
-        lambda row: len({name.casefold() for name in row["options"]}) != row["n_options"]
-        or len(set(row["option_codes"])) != row["n_options"]
-        or len(row["options"]) != row["n_options"],
+        lambda row: (
+            len({name.casefold() for name in row["options"]}) != row["n_options"]
+            or len(set(row["option_codes"])) != row["n_options"]
+            or len(row["options"]) != row["n_options"]
+        ),
     )
 
 
@@ -60,8 +64,10 @@ def answer_is_the_templates(rows: Rows) -> list[str]:
     """The answer's code is the one that the template asks for."""
     return _ids(
         _mcq(rows),
-        lambda row: bool(row["template"])
-        and row["template"]["answer"][0] not in row["option_codes"][row["answer_index"]:][:1],
+        lambda row: (
+            bool(row["template"])
+            and row["template"]["answer"][0] not in row["option_codes"][row["answer_index"] :][:1]
+        ),
     )
 
 
@@ -78,8 +84,10 @@ def answer_not_in_stem(rows: Rows) -> list[str]:
         template = row["template"] or {"answer": [], "context": []}
         codes = [code.partition(":")[2] for code in template["answer"]]
         drug = row["task"] == "treatment"
-        named = [name.casefold().rpartition(",")[0] if drug else name.casefold()
-                 for name in row["answer"]]
+        named = [
+            name.casefold().rpartition(",")[0] if drug else name.casefold()
+            for name in row["answer"]
+        ]
         return (
             any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", stem) for name in named if name)
             or any(code in row["stem"] for code in codes if any(c.isdigit() for c in code))
@@ -99,8 +107,9 @@ def answers_are_diseases(rows: Rows) -> list[str]:
 
     By code alone; ``residual_options`` adds what only names tell.
     """
-    ranges = [row for row in rule_data()["classes"] if row["class"] not in
-              rule_data()["answerable"]]
+    ranges = [
+        row for row in rule_data()["classes"] if row["class"] not in rule_data()["answerable"]
+    ]
     return _ids(
         [row for row in _mcq(rows) if row["task"] != "treatment"],
         lambda row: any(_in_classes(code, ranges) for code in row["option_codes"]),
@@ -130,11 +139,13 @@ def names_well_formed(rows: Rows) -> list[str]:
     longest = name_rules().longest
     return _ids(
         rows,
-        lambda row: any(
-            not name.strip() or len(name) > longest or _MARKUP.search(name)
-            for name in [*row["options"], *row["answer"]]
-        )
-        or bool(_MARKUP.search(row["stem"])),
+        lambda row: (
+            any(
+                not name.strip() or len(name) > longest or _MARKUP.search(name)
+                for name in [*row["options"], *row["answer"]]
+            )
+            or bool(_MARKUP.search(row["stem"]))
+        ),
     )
 
 
@@ -142,8 +153,9 @@ def accepted_holds_answer(rows: Rows) -> list[str]:
     """An open question accepts at least its own answer."""
     return _ids(
         [row for row in rows if row["format"] == "oeq"],
-        lambda row: not set((row["template"] or {}).get("answer") or ()) & set(
-            row["accepted_codes"]),
+        lambda row: (
+            not set((row["template"] or {}).get("answer") or ()) & set(row["accepted_codes"])
+        ),
     )
 
 
@@ -174,9 +186,7 @@ def recorded_in_patient(rows: Rows, events: pa.Table, cohort: Cohort | None) -> 
     """
     pairs = events.group_by(["patient", "code"]).aggregate([])
     held: dict[str, set[str]] = defaultdict(set)
-    for patient, code in zip(
-        pairs["patient"].to_pylist(), pairs["code"].to_pylist(), strict=True
-    ):
+    for patient, code in zip(pairs["patient"].to_pylist(), pairs["code"].to_pylist(), strict=True):
         held[patient].add(code)
 
     def broken(row: Mapping[str, Any]) -> bool:

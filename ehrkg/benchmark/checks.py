@@ -76,8 +76,13 @@ class CheckRow:
     def as_json(self) -> dict[str, Any]:
         """The row as plain values."""
         return {
-            "rule": self.rule, "task": self.task, "n": self.n, "value": self.value,
-            "bound": self.bound, "status": self.status, "text": self.text,
+            "rule": self.rule,
+            "task": self.task,
+            "n": self.n,
+            "value": self.value,
+            "bound": self.bound,
+            "status": self.status,
+            "text": self.text,
             "items": list(self.items),
         }
 
@@ -155,8 +160,11 @@ def _rules(rows: Rows, benchmark: Benchmark, cohort: Cohort | None) -> Iterator[
     if events is None:
         yield CheckRow("recorded_in_patient", "", 0, 0.0, 0.0, UNSURE, "no events to look at")
     else:
-        text = "No distractor, nor a relative of it, is recorded in any visit of the patient." if (
-            cohort) else "No distractor is recorded in any visit of the patient (by its own code)."
+        text = (
+            "No distractor, nor a relative of it, is recorded in any visit of the patient."
+            if (cohort)
+            else "No distractor is recorded in any visit of the patient (by its own code)."
+        )
         broken = recorded_in_patient(rows, events, cohort)
         yield _rule_row("recorded_in_patient", text, len(rows), broken)
     if cohort is not None:
@@ -166,7 +174,12 @@ def _rules(rows: Rows, benchmark: Benchmark, cohort: Cohort | None) -> Iterator[
 
 def _rule_row(name: str, text: str, n: int, broken: list[str]) -> CheckRow:
     return CheckRow(
-        name, "", n, float(len(broken)), 0.0, FAILED if broken else OK,
+        name,
+        "",
+        n,
+        float(len(broken)),
+        0.0,
+        FAILED if broken else OK,
         f"{text} {len(broken)} questions break it." if broken else text,
         tuple(broken[:SHOWN]),
     )
@@ -194,19 +207,22 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
     tasks = sorted(set(benchmark.filter(format="mcq").column("task").to_pylist()))
     for task in tasks:
         options = options_of(benchmark, task, pool)
-        templates = len(set(
-            benchmark.filter(task=task, format="mcq").column("template_id").to_pylist()))
+        templates = len(
+            set(benchmark.filter(task=task, format="mcq").column("template_id").to_pylist())
+        )
         guesser = Guesser(
-            options, encoder=encoder, least_training=limits["least_training"],
+            options,
+            encoder=encoder,
+            least_training=limits["least_training"],
             most_training=limits["most_training"],
         )
         measured += [
             (name, task, text, _over_chance(options, right), templates)
             for name, text, right in guesser.all()
         ]
-    p_values = holm([
-        estimate.p_above(limits["times_chance"]) for *_, estimate, _ in measured if estimate
-    ])
+    p_values = holm(
+        [estimate.p_above(limits["times_chance"]) for *_, estimate, _ in measured if estimate]
+    )
     corrected = iter(p_values)
     return [
         _adversary_row(name, task, text, estimate, n, next(corrected) if estimate else 1.0)
@@ -242,7 +258,11 @@ def _true_share(found: TrueShare) -> CheckRow:
     bound = bounds()["hidden_edges"]["bounds"].get(found.strategy, 1.0)
     status = FAILED if found.low > bound else OK if found.high <= bound else UNSURE
     return CheckRow(
-        f"true distractors, {found.strategy}", found.task, found.questions, found.share, bound,
+        f"true distractors, {found.strategy}",
+        found.task,
+        found.questions,
+        found.share,
+        bound,
         status,
         f"{found.found} of {found.distractors} made true by hidden edges: {found.share:.1%}, "
         f"95 % interval {found.low:.1%} to {found.high:.1%}",

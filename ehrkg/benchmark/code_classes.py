@@ -32,6 +32,7 @@ __all__ = [
 
 DISEASE = "disease"
 
+
 @dataclass(frozen=True)
 class CodeRange:
     """A row of codes of one system: "R", "T36-T50", "V58.6".

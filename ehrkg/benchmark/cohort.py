@@ -102,9 +102,7 @@ class Cohort:
 
     def __init__(self, hospital: Hospital, knowledge: Knowledge, mapping: CodeMapping) -> None:
         self.hierarchy: Hierarchy = hierarchy_of(knowledge)
-        self.codes: dict[str, CodeFacts] = code_facts(
-            hospital, knowledge, mapping, self.hierarchy
-        )
+        self.codes: dict[str, CodeFacts] = code_facts(hospital, knowledge, mapping, self.hierarchy)
         self._lines = lines_of(self.codes)
         self._related = related_codes(self.codes, self._lines)
         self.visits: dict[str, VisitFacts] = _visits(hospital, self.codes)
@@ -153,8 +151,10 @@ class Cohort:
 
     def entity(self, code: str, route: str = "") -> str:
         """What counts as the same thing: see ``CodeFacts.entity``; drugs with their route."""
-        return self.drug_entity(code, route) if self.codes[code].kind == "drug" else (
-            self.codes[code].entity
+        return (
+            self.drug_entity(code, route)
+            if self.codes[code].kind == "drug"
+            else (self.codes[code].entity)
         )
 
     # What the graph lets a drug treat
@@ -254,15 +254,12 @@ class Cohort:
         """Share of all visits in which a drug entity was ordered, in [0, 1]."""
         return len(self.visits_with_drug.get(entity, ())) / max(1, len(self.visits))
 
-    def _positions(
-        self, of: Callable[[VisitFacts], Iterable[str]]
-    ) -> dict[str, frozenset[int]]:
+    def _positions(self, of: Callable[[VisitFacts], Iterable[str]]) -> dict[str, frozenset[int]]:
         index: dict[str, set[int]] = defaultdict(set)
         for at, visit in enumerate(self.visits.values()):
             for key in of(visit):
                 index[key].add(at)
         return {key: frozenset(positions) for key, positions in index.items()}
-
 
 
 def _objects(knowledge: Knowledge, predicates: tuple[str, ...]) -> dict[str, frozenset[str]]:
@@ -328,8 +325,12 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
     lasting = pc.and_(main, pc.fill_null(pc.greater(seconds, SHORTEST_ORDER), True))
     table = pa.table(
         {
-            "visit": drugs["visit"], "code": drugs["code"], "route": drugs["route"],
-            "main": main, "lasting": lasting, "start": drugs["start"],
+            "visit": drugs["visit"],
+            "code": drugs["code"],
+            "route": drugs["route"],
+            "main": main,
+            "lasting": lasting,
+            "start": drugs["start"],
             "first": pc.if_else(lasting, drugs["start"], pa.scalar(None, drugs["start"].type)),
         }
     )
@@ -337,8 +338,9 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
         [("main", "max"), ("lasting", "max"), ("start", "min"), ("first", "min")]
     )
     found: dict[str, list[Order]] = defaultdict(list)
-    for row in grouped.sort_by([(name, "ascending") for name in ("visit", "code", "route")]
-                               ).to_pylist():
+    for row in grouped.sort_by(
+        [(name, "ascending") for name in ("visit", "code", "route")]
+    ).to_pylist():
         found[row["visit"]].append(
             Order(
                 code=row["code"],
@@ -352,9 +354,7 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
     return found
 
 
-def _patients(
-    hospital: Hospital, visits: Mapping[str, VisitFacts]
-) -> dict[str, PatientFacts]:
+def _patients(hospital: Hospital, visits: Mapping[str, VisitFacts]) -> dict[str, PatientFacts]:
     by_patient: dict[str, list[VisitFacts]] = defaultdict(list)
     for visit in visits.values():
         by_patient[visit.patient].append(visit)

@@ -23,6 +23,7 @@ SURE = 0.9
 ATC_LEVEL_4 = len("ATC:C07AB")
 """The length of the CURIE of an ATC class at level 4 (chemical or pharmacological subgroup)."""
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeFacts:
     """What the rules need to know about one code; one object a code and cohort.
@@ -117,9 +118,7 @@ def hierarchy_of(knowledge: Knowledge) -> Hierarchy:
             pc.invert(knowledge.edges["negated"]),
         )
     )
-    pairs = list(
-        zip(edges["subject"].to_pylist(), edges["object"].to_pylist(), strict=True)
-    )
+    pairs = list(zip(edges["subject"].to_pylist(), edges["object"].to_pylist(), strict=True))
     tree = knowledge.attributes
     pairs += [
         (code, parent)
@@ -174,9 +173,7 @@ def _exact_concepts(links: pa.Table) -> dict[str, frozenset[str]]:
         )
     )
     found: dict[str, set[str]] = defaultdict(set)
-    for code, concept in zip(
-        exact["code"].to_pylist(), exact["concept"].to_pylist(), strict=True
-    ):
+    for code, concept in zip(exact["code"].to_pylist(), exact["concept"].to_pylist(), strict=True):
         found[code].add(concept)
     return {code: frozenset(matched) for code, matched in found.items()}
 
@@ -221,9 +218,7 @@ def _facts_of(
         entity=entity or code["id"],
         drug_kind=str(drug.get("drug_kind") or ""),
         ingredients=tuple(_strings(drug.get("ingredients"))),
-        atc4=frozenset(
-            node for node in up if node.startswith("ATC:") and len(node) == ATC_LEVEL_4
-        ),
+        atc4=frozenset(node for node in up if node.startswith("ATC:") and len(node) == ATC_LEVEL_4),
     )
 
 

@@ -41,7 +41,8 @@ class Columns:
             metadata = pq.read_metadata(self._file)
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(
-                f"this is no readable Parquet file: {error}", file=self._file,
+                f"this is no readable Parquet file: {error}",
+                file=self._file,
                 todo="build it again",
             ) from error
         self.names = list(metadata.schema.to_arrow_schema().names)

@@ -65,8 +65,7 @@ def _pool(occurrence: Occurrence, ground: Ground) -> list[Event]:
     return [
         event
         for event in events
-        if event.code != occurrence.claim.anchor
-        and not ground.giveaways.reason(event.code, answer)
+        if event.code != occurrence.claim.anchor and not ground.giveaways.reason(event.code, answer)
     ]
 
 

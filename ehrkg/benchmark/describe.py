@@ -49,15 +49,19 @@ class Description:
 
     def as_text(self) -> str:
         """A table in plain text."""
-        lines = [f"{'':<12}{'templates':>10}{'relations':>10}{'patients':>10}"
-                 f"{'effective':>10}{'items':>10}"]
+        lines = [
+            f"{'':<12}{'templates':>10}{'relations':>10}{'patients':>10}"
+            f"{'effective':>10}{'items':>10}"
+        ]
         lines += [
             f"{row.task:<12}{row.templates:>10,}{row.relations:>10,}{row.patients:>10,}"
             f"{row.effective:>10,.1f}{row.items:>10,}"
             for row in (*self.by_task, self.total)
         ]
-        lines.append("items by format: " + (", ".join(
-            f"{name} {count:,}" for name, count in self.formats) or "none"))
+        lines.append(
+            "items by format: "
+            + (", ".join(f"{name} {count:,}" for name, count in self.formats) or "none")
+        )
         return "\n".join([*lines, f"fingerprint: {self.fingerprint[:16]}"])
 
     def __str__(self) -> str:
@@ -104,9 +108,7 @@ def describe(items: pa.Table, fingerprint: str) -> Description:
     )
     return Description(
         total=_count("all", items),
-        by_task=tuple(
-            _count(task, items.filter(pc.equal(items["task"], task))) for task in tasks
-        ),
+        by_task=tuple(_count(task, items.filter(pc.equal(items["task"], task))) for task in tasks),
         formats=tuple(sorted(formats.items())),
         fingerprint=fingerprint,
     )

@@ -57,7 +57,7 @@ class Frequency:
             bound = int(settings()["widening"][plural])
             centre = answer + _offsets(ids, place, bound)
             off = np.abs(centre[:, None] - values)
-            near &= (off <= bound)
+            near &= off <= bound
             found += off
         return np.where(near, found, TOO_FAR)
 

@@ -175,7 +175,8 @@ def _rules(
         (
             "excludes1_of_answer",
             _any_of(
-                [[rows[at]["code"]] for at in answers], codes,
+                [[rows[at]["code"]] for at in answers],
+                codes,
                 support.stated(codes, codes, ["EXCLUDES1"]),
             ),
         ),

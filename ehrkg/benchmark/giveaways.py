@@ -142,9 +142,7 @@ class Giveaways:
 def is_unreadable(facts: CodeFacts) -> bool:
     """Whether a code's displayed name says nothing to a reader of a stem."""
     name = display(facts)
-    return any(
-        re.search(pattern, name, re.IGNORECASE) for pattern in context_rules()["unreadable"]
-    )
+    return any(re.search(pattern, name, re.IGNORECASE) for pattern in context_rules()["unreadable"])
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -88,18 +88,28 @@ def hidden_edges(
     known, trusted = hide(knowledge, verified, share=share, seed=seed)
     partial = Support(cohort, known, trusted)
     drawn, _ = draw_all(
-        templates, make_pool(templates, cohort, partial, mapping), cohort, partial,
-        sizes=[n_options], strategies=strategies, seed=seed, ledger=Ledger(), progress=Silent(),
+        templates,
+        make_pool(templates, cohort, partial, mapping),
+        cohort,
+        partial,
+        sizes=[n_options],
+        strategies=strategies,
+        seed=seed,
+        ledger=Ledger(),
+        progress=Silent(),
     )
     true = supported_claims(
         {claim for part in drawn for claims in _claims(part, cohort) for claim in claims},
-        mapping, knowledge,
+        mapping,
+        knowledge,
     )
     hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for part in drawn:
         rows = [part.questions.templates[at] for at in np.flatnonzero(part.kept)]
-        found = [sum(not true.isdisjoint(claims) for claims in group)
-                 for group in _by_question(_claims(part, cohort), n_options - 1)]
+        found = [
+            sum(not true.isdisjoint(claims) for claims in group)
+            for group in _by_question(_claims(part, cohort), n_options - 1)
+        ]
         for row, n in zip(rows, found, strict=True):
             key = (row["task"], part.strategy.name)
             hits.setdefault(key, []).append((hash64(row["cluster"]) >> 1, n))
@@ -125,14 +135,16 @@ def _claims(part: Drawn, cohort: Cohort) -> list[list[Claim]]:
             others |= set(cohort.visits[template["visit"]].diagnoses)
         for member in part.chosen[at]:
             code, route = pool[member]["code"], pool[member]["route"]
-            found.append([
-                (code, route, relation.predicate, other)
-                if relation.answer == "head"
-                else (other, "", relation.predicate, code)
-                for relation in tasks()[template["task"]].relations
-                for other in sorted(others)
-                if cohort.codes[other].kind == relation.anchor
-            ])
+            found.append(
+                [
+                    (code, route, relation.predicate, other)
+                    if relation.answer == "head"
+                    else (other, "", relation.predicate, code)
+                    for relation in tasks()[template["task"]].relations
+                    for other in sorted(others)
+                    if cohort.codes[other].kind == relation.anchor
+                ]
+            )
     return found
 
 
@@ -151,15 +163,27 @@ def supported_claims(
     ordered = sorted(claims)
     rows = [
         {
-            "id": short_id("r", *claim), "head": claim[0], "route": claim[1],
-            "predicate": claim[2], "tail": claim[3], "tasks": [], "proposers": [],
-            "n_within": 0, "n_across": 0, "n_head": 0, "n_tail": 0, "n_patients": 0,
-            "lift": 1.0, "p_value": 1.0,
+            "id": short_id("r", *claim),
+            "head": claim[0],
+            "route": claim[1],
+            "predicate": claim[2],
+            "tail": claim[3],
+            "tasks": [],
+            "proposers": [],
+            "n_within": 0,
+            "n_across": 0,
+            "n_head": 0,
+            "n_tail": 0,
+            "n_patients": 0,
+            "lift": 1.0,
+            "p_value": 1.0,
         }
         for claim in ordered
     ]
     judged = verify(
-        pa.Table.from_pylist(rows, schema=CANDIDATES), mapping.links, knowledge,
+        pa.Table.from_pylist(rows, schema=CANDIDATES),
+        mapping.links,
+        knowledge,
         policy=Policy(definition_bonus=0.0),
     ).relations
     stands = judged.filter(pc.equal(judged["verdict"], "supported"))
@@ -212,15 +236,19 @@ def hide(
     return replace(knowledge, edges=kept), replace(verified, relations=relations)
 
 
-def _estimate(
-    task: str, strategy: str, hits: list[tuple[int, int]], wrong: int
-) -> TrueShare:
+def _estimate(task: str, strategy: str, hits: list[tuple[int, int]], wrong: int) -> TrueShare:
     clusters = np.array([cluster for cluster, _ in hits], dtype=np.int64)
     shares = np.array([n / wrong for _, n in hits], dtype=float)
     found = sum(n for _, n in hits)
     estimate = clustered_mean(shares, clusters)
     low, high = estimate.interval() if found else wilson(0, len(hits))
     return TrueShare(
-        task, strategy, len(hits), len(hits) * wrong, found,
-        round(estimate.value, 4), round(max(0.0, low), 4), round(min(1.0, high), 4),
+        task,
+        strategy,
+        len(hits),
+        len(hits) * wrong,
+        found,
+        round(estimate.value, 4),
+        round(max(0.0, low), 4),
+        round(min(1.0, high), 4),
     )

@@ -107,8 +107,16 @@ def make_items(
         UsageError: an unknown format or strategy.
     """
     return make_questions(
-        templates, hospital, knowledge, mapping, verified, formats=formats,
-        strategies=strategies, seed=seed, ledger=ledger, progress=progress,
+        templates,
+        hospital,
+        knowledge,
+        mapping,
+        verified,
+        formats=formats,
+        strategies=strategies,
+        seed=seed,
+        ledger=ledger,
+        progress=progress,
     ).items
 
 
@@ -137,8 +145,15 @@ def make_questions(
     pool = make_pool(templates, cohort, support, mapping)
     sizes = sorted({FORMATS[name] for name in formats} - {0})
     drawn, pool = draw_all(
-        templates, pool, cohort, support, sizes=sizes, strategies=strategies, seed=seed,
-        ledger=account, progress=progress or Silent(),
+        templates,
+        pool,
+        cohort,
+        support,
+        sizes=sizes,
+        strategies=strategies,
+        seed=seed,
+        ledger=account,
+        progress=progress or Silent(),
     )
     writer = Writer(cohort, Accepted(cohort, verified), seed)
     rows = [row for part in drawn for row in writer.mcq(part)]
@@ -175,8 +190,11 @@ def draw_all(
         questions = questions_of(task, rows, members, cohort, support)
         pairs = len(rows) * len(members.rows)
         ledger.record(
-            STAGE, f"{task} candidate, ICD-{era or 'none'}", rows_in=pairs,
-            rows_out=int(questions.allowed.sum()), dropped=questions.dropped,
+            STAGE,
+            f"{task} candidate, ICD-{era or 'none'}",
+            rows_in=pairs,
+            rows_out=int(questions.allowed.sum()),
+            dropped=questions.dropped,
         )
         for name in strategies:
             strategy = STRATEGIES[name]
@@ -190,9 +208,7 @@ def draw_all(
                 }
                 scores = luck(questions, steps, n_options=size, seed=seed) + found.prices
                 chosen = draw(scores, members.clash, size - 1)
-                drawn.append(
-                    Drawn(questions, strategy, size, chosen, found.kept, found.too_few)
-                )
+                drawn.append(Drawn(questions, strategy, size, chosen, found.kept, found.too_few))
                 progress.advance()
     _account(drawn, ledger)
     return drawn, _priced(pool, prices)
@@ -240,8 +256,9 @@ class Writer:
     ) -> dict[str, Any]:
         pool = drawn.questions.pool.rows
         item = self._base(template, "mcq", drawn.n_options, drawn.strategy.name)
-        reasons = {pool[at]["entity"]: drawn.strategy.reason(pool[answer], pool[at])
-                   for at in chosen}
+        reasons = {
+            pool[at]["entity"]: drawn.strategy.reason(pool[answer], pool[at]) for at in chosen
+        }
         members = {pool[at]["entity"]: (pool[at]["code"], pool[at]["route"]) for at in chosen}
         # The answer keeps the string that stands at the visit, not the pool's example of it.
         members[pool[answer]["entity"]] = (template["answer"][0], template["answer_route"])
@@ -305,7 +322,10 @@ def _account(drawn: Sequence[Drawn], ledger: Ledger) -> None:
             line[0 if part.kept[at] else 1 if part.too_few[at] else 2] += 1
     for (task, strategy, size), (kept, few, unlevel) in sorted(totals.items()):
         ledger.record(
-            STAGE, f"{task} mcq{size} {strategy}", rows_in=kept + few + unlevel, rows_out=kept,
+            STAGE,
+            f"{task} mcq{size} {strategy}",
+            rows_in=kept + few + unlevel,
+            rows_out=kept,
             dropped={"too_few_distractors": few, "balance": unlevel},
         )
 
@@ -319,9 +339,7 @@ def _priced(pool: pa.Table, prices: dict[int, dict[tuple[str, str, str], float]]
 
 
 def _refuse_unknown(formats: Sequence[str], strategies: Sequence[str]) -> None:
-    for wanted, known, what in (
-        (formats, FORMATS, "format"), (strategies, STRATEGIES, "strategy")
-    ):
+    for wanted, known, what in ((formats, FORMATS, "format"), (strategies, STRATEGIES, "strategy")):
         unknown = sorted(set(wanted) - set(known))
         if unknown:
             raise UsageError(

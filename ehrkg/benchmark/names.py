@@ -291,9 +291,7 @@ def option_names(options: Sequence[tuple[CodeFacts, str]]) -> list[str]:
         attempts = [[drug_option(facts, route) for facts, route in options]]
     else:
         own = [_own_name(facts) for facts, _ in options]
-        shared = frozenset(
-            axis for axis in rules().axes if all(_has(axis, name) for name in own)
-        )
+        shared = frozenset(axis for axis in rules().axes if all(_has(axis, name) for name in own))
         attempts = [
             [short_name(name, shared) for name in own],
             [full_name(name) for name in own],

@@ -247,9 +247,7 @@ def _deciles(
     found: dict[Key, int] = {}
     for task in {key[0] for key in members}:
         degree = {
-            key: len(sides[task][member.code])
-            for key, member in members.items()
-            if key[0] == task
+            key: len(sides[task][member.code]) for key, member in members.items() if key[0] == task
         }
         ordered = sorted(value for value in degree.values() if value)
         for key, value in degree.items():

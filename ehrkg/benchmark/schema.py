@@ -6,15 +6,15 @@ import pyarrow as pa
 
 TEMPLATES = pa.schema(
     [
-        ("id", pa.string()),  # short_id("t", task, visit, target_visit, answer code, route, relation)
+        ("id", pa.string()),  # see templates.template_id
         ("task", pa.string()),
         ("patient", pa.string()),
         ("visit", pa.string()),  # where the context stands
         ("target_visit", pa.string()),  # where the answer stands (the same visit, or the next)
-        ("context", pa.list_(pa.string())),  # Code ids; the anchor is among them, at anchor_position
+        ("context", pa.list_(pa.string())),  # Code ids, the anchor among them
         ("context_routes", pa.list_(pa.string())),  # beside them; "" for what is no drug
         ("anchor_position", pa.int32()),  # from 0
-        ("history", pa.list_(pa.string())),  # Code ids of earlier visits, in time order; may be empty
+        ("history", pa.list_(pa.string())),  # Code ids of earlier visits, in time order
         ("answer", pa.list_(pa.string())),  # Code ids
         ("answer_route", pa.string()),
         ("answer_concept", pa.string()),
@@ -40,7 +40,8 @@ TEMPLATES = pa.schema(
 
 ITEMS = pa.schema(
     [
-        ("item_id", pa.string()),  # "<template>.<format><n_options>.<strategy>.p<phrasing>.h<history>.s<seed>"
+        # "<template>.<format><n_options>.<strategy>.p<phrasing>.h<history>.s<seed>"
+        ("item_id", pa.string()),
         ("template_id", pa.string()),
         ("relation_id", pa.string()),
         ("cluster", pa.string()),
@@ -53,7 +54,7 @@ ITEMS = pa.schema(
         ("stem", pa.string()),
         ("options", pa.list_(pa.string())),
         ("option_codes", pa.list_(pa.string())),
-        ("distractor_reasons", pa.list_(pa.string())),  # one an option; "answer" at the answer's place
+        ("distractor_reasons", pa.list_(pa.string())),  # one an option; "answer" for the answer
         ("answer", pa.list_(pa.string())),  # texts
         ("answer_index", pa.int32()),  # from 0; -1 for open-ended
         ("accepted_codes", pa.list_(pa.string())),  # codes and concepts an open answer may name

@@ -159,9 +159,7 @@ def _history(template: Mapping[str, Any], cohort: Cohort, visits: int) -> str:
     may_tell = set(template["history"] or ())
     here = cohort.visits[template["visit"]]
     before = [
-        visit
-        for visit in cohort.patients[here.patient].visits
-        if visit.ordinal < here.ordinal
+        visit for visit in cohort.patients[here.patient].visits if visit.ordinal < here.ordinal
     ]
     told = []
     for visit in before[-visits:]:

@@ -46,7 +46,8 @@ class Support:
         nodes = {node for pairs in self._edges.values() for pair in pairs for node in pair}
         self._nodes = {node: at for at, node in enumerate(sorted(nodes))}
         self._classes = [
-            node for node in knowledge.concepts["id"].to_pylist()
+            node
+            for node in knowledge.concepts["id"].to_pylist()
             if node.startswith("ATC:") and len(node) >= ATC_SUBGROUP
         ]
         self._matrices: dict[tuple[str, ...], Any] = {}

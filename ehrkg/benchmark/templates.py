@@ -94,8 +94,11 @@ def make_templates(
             progress.advance()
         found = made.finish()
         ledger.record(
-            STAGE, f"template:{task.name}",
-            rows_in=made.rows_in, rows_out=len(found), dropped=made.dropped,
+            STAGE,
+            f"template:{task.name}",
+            rows_in=made.rows_in,
+            rows_out=len(found),
+            dropped=made.dropped,
         )
         rows += found
     rows.sort(key=lambda row: str(row["id"]))
@@ -134,8 +137,12 @@ class _Making:
             return
         for occurrence in self._occurrences(claim, at):
             broken = next(
-                (name for name, breaks in self._occurrence_rules
-                 if breaks(occurrence, self._ground)), "",
+                (
+                    name
+                    for name, breaks in self._occurrence_rules
+                    if breaks(occurrence, self._ground)
+                ),
+                "",
             )
             if broken:
                 self.dropped[broken] += 1
@@ -297,7 +304,9 @@ class _Caps:
         )
         patient = occurrence.visit.patient
         return {
-            "patient": (patient,), "relation": pair, "patient_relation": (patient, *pair),
+            "patient": (patient,),
+            "relation": pair,
+            "patient_relation": (patient, *pair),
         }
 
     def full(self, occurrence: Occurrence) -> str:
@@ -317,7 +326,12 @@ def template_id(occurrence: Occurrence) -> str:
     """The id of the template that an occurrence becomes."""
     claim = occurrence.claim
     return short_id(
-        "t", claim.task.name, occurrence.visit.id, occurrence.target.id, claim.answer, claim.route,
+        "t",
+        claim.task.name,
+        occurrence.visit.id,
+        occurrence.target.id,
+        claim.answer,
+        claim.route,
         claim.relation["id"],
     )
 

@@ -1,12 +1,12 @@
 """Builds tiny worlds: a few patients, a few codes, the knowledge and relations one test needs.
 
-    world = World()
-    world.diagnosis("ICD10CM:I50.9", "Heart failure, unspecified", concept="MONDO:0005252")
-    world.drug("furosemide", concept="DRUGBANK:DB00695", atc="ATC:C03CA")
-    world.treats("DRUGBANK:DB00695", "MONDO:0005252")
-    world.patient("p1").visit(["ICD10CM:I50.9"], [("furosemide", "oral")])
-    world.relation("DRUGNAME:furosemide", "TREATS", "ICD10CM:I50.9", route="oral")
-    world.hospital, world.knowledge, world.mapping, world.verified, world.cohort
+world = World()
+world.diagnosis("ICD10CM:I50.9", "Heart failure, unspecified", concept="MONDO:0005252")
+world.drug("furosemide", concept="DRUGBANK:DB00695", atc="ATC:C03CA")
+world.treats("DRUGBANK:DB00695", "MONDO:0005252")
+world.patient("p1").visit(["ICD10CM:I50.9"], [("furosemide", "oral")])
+world.relation("DRUGNAME:furosemide", "TREATS", "ICD10CM:I50.9", route="oral")
+world.hospital, world.knowledge, world.mapping, world.verified, world.cohort
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from ehrkg.ontology import schema as known
 from ehrkg.verify import schema as verified
 
 KINDS = {
-    "ICD10CM": "diagnosis", "ICD9CM": "diagnosis", "DRUGNAME": "drug",
-    "ICD10PCS": "procedure", "ICD9PROC": "procedure",
+    "ICD10CM": "diagnosis",
+    "ICD9CM": "diagnosis",
+    "DRUGNAME": "drug",
+    "ICD10PCS": "procedure",
+    "ICD9PROC": "procedure",
 }
 DAY_ONE = datetime(2150, 1, 1, 8)
 
@@ -65,11 +68,19 @@ class Patient:
         admitted = self.clock + timedelta(days=gap if self.n > 1 else 0)
         discharged = admitted + timedelta(days=3)
         self.clock = discharged
-        self.world.visits.append({
-            "id": visit, "patient": self.id, "ordinal": self.n, "admitted": admitted,
-            "discharged": discharged, "kind": kind, "age": age, "died": False,
-            "gap_days": gap if self.n > 1 else None,
-        })
+        self.world.visits.append(
+            {
+                "id": visit,
+                "patient": self.id,
+                "ordinal": self.n,
+                "admitted": admitted,
+                "discharged": discharged,
+                "kind": kind,
+                "age": age,
+                "died": False,
+                "gap_days": gap if self.n > 1 else None,
+            }
+        )
         for seq, code in enumerate((*diagnoses, *procedures), start=1):
             self.world.know(code)
             self._event(visit, code, {"seq": seq})
@@ -78,21 +89,33 @@ class Patient:
             code = f"DRUGNAME:{order['drug']}"
             self.world.know(code)
             start = order.get("start", admitted + timedelta(hours=2))
-            self._event(visit, code, {
-                "route": order.get("route", "oral"),
-                "drug_type": order.get("drug_type", "MAIN"),
-                "start": start,
-                "stop": start + timedelta(hours=order.get("hours", 24)),
-            })
+            self._event(
+                visit,
+                code,
+                {
+                    "route": order.get("route", "oral"),
+                    "drug_type": order.get("drug_type", "MAIN"),
+                    "start": start,
+                    "stop": start + timedelta(hours=order.get("hours", 24)),
+                },
+            )
         return self
 
     def _event(self, visit: str, code: str, more: dict[str, Any]) -> None:
-        self.world.events.append({
-            "patient": self.id, "visit": visit, "code": code,
-            "kind": KINDS[code.split(":")[0]], "route": "", "drug_type": "",
-            "raw_code": code.split(":", 1)[1], "source": "made.csv",
-            "row": len(self.world.events) + 1, **more,
-        })
+        self.world.events.append(
+            {
+                "patient": self.id,
+                "visit": visit,
+                "code": code,
+                "kind": KINDS[code.split(":")[0]],
+                "route": "",
+                "drug_type": "",
+                "raw_code": code.split(":", 1)[1],
+                "source": "made.csv",
+                "row": len(self.world.events) + 1,
+                **more,
+            }
+        )
 
 
 @dataclass
@@ -124,7 +147,10 @@ class World:
         system, text = code.split(":", 1)
         if code not in self.codes or name:
             self.codes[code] = {
-                "id": code, "system": system, "code": text, "name": name or text,
+                "id": code,
+                "system": system,
+                "code": text,
+                "name": name or text,
                 "kind": KINDS[system],
             }
 
@@ -145,9 +171,15 @@ class World:
         self.know(code, name)
         category = code.split(".")[0]
         self.attributes[code] = {
-            "code": code, "name": name, "parent": parent or (category if "." in code else ""),
-            "category": category, "chapter": chapter, "chapter_name": "",
-            "ccsr": list(ccsr), "chronic": chronic, "equivalents": list(equivalents),
+            "code": code,
+            "name": name,
+            "parent": parent or (category if "." in code else ""),
+            "category": category,
+            "chapter": chapter,
+            "chapter_name": "",
+            "ccsr": list(ccsr),
+            "chronic": chronic,
+            "equivalents": list(equivalents),
         }
         if concept:
             kind = "procedure" if KINDS[code.split(":")[0]] == "procedure" else "disease"
@@ -168,7 +200,8 @@ class World:
         code = f"DRUGNAME:{name}"
         self.know(code, name)
         self.strings[code] = {
-            "code": code, "drug_kind": drug_kind,
+            "code": code,
+            "drug_kind": drug_kind,
             "ingredients": sorted(ingredients if ingredients is not None else [name]),
         }
         if concept:
@@ -180,53 +213,120 @@ class World:
         return code
 
     def link(
-        self, code: str, concept: str, *, levels: int = 0, confidence: float = 1.0,
+        self,
+        code: str,
+        concept: str,
+        *,
+        levels: int = 0,
+        confidence: float = 1.0,
         method: str = "xref",
     ) -> None:
-        self.links.append({
-            "code": code, "concept": concept, "predicate": "skos:exactMatch", "method": method,
-            "levels": levels, "confidence": confidence, "source": "made", "explanation": "",
-        })
+        self.links.append(
+            {
+                "code": code,
+                "concept": concept,
+                "predicate": "skos:exactMatch",
+                "method": method,
+                "levels": levels,
+                "confidence": confidence,
+                "source": "made",
+                "explanation": "",
+            }
+        )
 
     # Knowledge
 
     def concept(self, concept: str, name: str, kind: str = "disease") -> None:
-        self.concepts.setdefault(concept, {
-            "id": concept, "name": name, "kind": kind, "definition": "", "source": "made",
-        })
+        self.concepts.setdefault(
+            concept,
+            {
+                "id": concept,
+                "name": name,
+                "kind": kind,
+                "definition": "",
+                "source": "made",
+            },
+        )
 
     def edge(
-        self, subject: str, predicate: str, target: str, *, negated: bool = False,
-        route: str = "", origin: str = "made",
+        self,
+        subject: str,
+        predicate: str,
+        target: str,
+        *,
+        negated: bool = False,
+        route: str = "",
+        origin: str = "made",
     ) -> str:
         edge = short_id("e", subject, predicate, target, negated, route, origin)
-        self.edges.append({
-            "id": edge, "subject": subject, "predicate": predicate, "object": target,
-            "negated": negated, "route": route, "source": "made", "origin": origin,
-            "licence": "CC0-1.0", "provenance": "",
-        })
+        self.edges.append(
+            {
+                "id": edge,
+                "subject": subject,
+                "predicate": predicate,
+                "object": target,
+                "negated": negated,
+                "route": route,
+                "source": "made",
+                "origin": origin,
+                "licence": "CC0-1.0",
+                "provenance": "",
+            }
+        )
         return edge
 
     def treats(self, drug: str, disease: str) -> str:
         return self.edge(drug, "TREATS", disease)
 
     def relation(
-        self, head: str, predicate: str, tail: str, *, route: str = "",
-        verdict: str = "supported", score: float = 0.9, n_path: int = 1, n_coding_rule: int = 0,
-        tasks: Sequence[str] = ("diagnosis", "prognosis", "treatment"), lift: float = 3.0,
+        self,
+        head: str,
+        predicate: str,
+        tail: str,
+        *,
+        route: str = "",
+        verdict: str = "supported",
+        score: float = 0.9,
+        n_path: int = 1,
+        n_coding_rule: int = 0,
+        tasks: Sequence[str] = ("diagnosis", "prognosis", "treatment"),
+        lift: float = 3.0,
     ) -> str:
         """A verified relation between two codes; its concepts are those of the nearest links."""
         name = short_id("r", head, route, predicate, tail)
-        self.relations.append({
-            "id": name, "head": head, "route": route, "predicate": predicate, "tail": tail,
-            "head_concept": self._best(head), "tail_concept": self._best(tail),
-            "verdict": verdict, "score": score, "score_path": score, "score_definition": 0.0,
-            "score_contradiction": 0.0, "score_coding_rule": 0.0, "reasons": ["made"],
-            "n_path": n_path, "n_definition": 0, "n_coding_rule": n_coding_rule,
-            "n_statistic": 1, "n_contradicting": 0, "origins": ["made"], "sources": ["made"],
-            "depends_on": ["made"], "tasks": sorted(tasks), "proposers": ["made"],
-            "n_within": 5, "n_across": 5, "n_patients": 5, "lift": lift, "p_value": 0.001,
-        })
+        self.relations.append(
+            {
+                "id": name,
+                "head": head,
+                "route": route,
+                "predicate": predicate,
+                "tail": tail,
+                "head_concept": self._best(head),
+                "tail_concept": self._best(tail),
+                "verdict": verdict,
+                "score": score,
+                "score_path": score,
+                "score_definition": 0.0,
+                "score_contradiction": 0.0,
+                "score_coding_rule": 0.0,
+                "reasons": ["made"],
+                "n_path": n_path,
+                "n_definition": 0,
+                "n_coding_rule": n_coding_rule,
+                "n_statistic": 1,
+                "n_contradicting": 0,
+                "origins": ["made"],
+                "sources": ["made"],
+                "depends_on": ["made"],
+                "tasks": sorted(tasks),
+                "proposers": ["made"],
+                "n_within": 5,
+                "n_across": 5,
+                "n_patients": 5,
+                "lift": lift,
+                "p_value": 0.001,
+            }
+        )
         return name
 
     def _best(self, code: str) -> str:
@@ -243,8 +343,13 @@ class World:
         for row in self.events:
             grouped.setdefault((row["visit"], row["code"], row["route"]), []).append(row)
         visit_codes = [
-            {**rows[0], "n": len(rows), "drug_type": "MAIN" if any(
-                row["drug_type"] == "MAIN" for row in rows) else rows[0]["drug_type"]}
+            {
+                **rows[0],
+                "n": len(rows),
+                "drug_type": "MAIN"
+                if any(row["drug_type"] == "MAIN" for row in rows)
+                else rows[0]["drug_type"],
+            }
             for rows in grouped.values()
         ]
         used = {row["code"] for row in self.events}

@@ -114,9 +114,7 @@ def test_a_sample_is_stratified_and_the_same_again(bench: Benchmark) -> None:
     ("by", "columns"),
     [("patient", ["cluster"]), ("relation", ["relation_id"]), ("both", ["cluster", "relation_id"])],
 )
-def test_the_parts_of_a_split_share_nothing(
-    bench: Benchmark, by: str, columns: list[str]
-) -> None:
+def test_the_parts_of_a_split_share_nothing(bench: Benchmark, by: str, columns: list[str]) -> None:
     parts = bench.split(by=by, seed=5)
     for column in columns:
         train, test = (set(part.column(column).to_pylist()) for part in parts[:2])
@@ -158,7 +156,8 @@ def test_cutting_leaves_the_whole_as_it_was(bench: Benchmark) -> None:
     before = bench.fingerprint
     part = bench.filter(format="mcq").sample(5)
     assert part.recipe == (
-        "filter format='mcq'", "sample n=5 by=[] seed=7",
+        "filter format='mcq'",
+        "sample n=5 by=[] seed=7",
     )
     assert bench.fingerprint == before
     assert bench.recipe == ()

@@ -227,6 +227,7 @@ def test_a_prognosis_without_its_gap_is_found() -> None:
 
 # Statistics
 
+
 def test_questions_of_one_patient_count_as_little_more_than_one() -> None:
     values = np.array([1.0, 0.0] * 50)
     together = clustered_mean(values, np.repeat([0, 1], 50).astype(np.int64))
@@ -268,6 +269,7 @@ def test_wilson_of_nothing_is_everything() -> None:
 
 # True distractors
 
+
 def entangled() -> World:
     """Every cause brings about every effect, but for its patients' sake few are recorded."""
     world = many_pairs(14, 90)
@@ -295,11 +297,21 @@ def test_parallel_edges_are_hidden_together_and_so_is_what_rests_on_them() -> No
     world.edge("MONDO:c0", "CAUSES", "MONDO:e0", origin="another")
     first = world.edges[0]["id"]
     relation = world.relations[0]["id"]
-    world.evidence.append({
-        "id": "v1", "relation": relation, "kind": "path", "polarity": "supports", "text": "",
-        "source": "made", "origin": "made", "weight": 0.9, "meta_path": "stated",
-        "edges": [first], "concepts": [],
-    })
+    world.evidence.append(
+        {
+            "id": "v1",
+            "relation": relation,
+            "kind": "path",
+            "polarity": "supports",
+            "text": "",
+            "source": "made",
+            "origin": "made",
+            "weight": 0.9,
+            "meta_path": "stated",
+            "edges": [first],
+            "concepts": [],
+        }
+    )
     for seed in range(20):
         known, trusted = hide(world.knowledge, world.verified, share=0.5, seed=seed)
         left = {(row["subject"], row["object"]): 0 for row in known.edges.to_pylist()}

@@ -7,12 +7,25 @@ from tests.benchmark.builders import World
 
 def heart_world() -> World:
     world = World()
-    world.diagnosis("ICD10CM:I50.9", "Heart failure, unspecified", concept="MONDO:1",
-                    ccsr=["CIR019"], equivalents=["ICD9CM:428.0"])
-    world.diagnosis("ICD9CM:428.0", "Congestive heart failure, unspecified", ccsr=["CIR019"],
-                    equivalents=["ICD10CM:I50.9"])
-    world.diagnosis("ICD10CM:I50.23", "Acute on chronic systolic heart failure",
-                    concept="MONDO:2", parent="ICD10CM:I50.2")
+    world.diagnosis(
+        "ICD10CM:I50.9",
+        "Heart failure, unspecified",
+        concept="MONDO:1",
+        ccsr=["CIR019"],
+        equivalents=["ICD9CM:428.0"],
+    )
+    world.diagnosis(
+        "ICD9CM:428.0",
+        "Congestive heart failure, unspecified",
+        ccsr=["CIR019"],
+        equivalents=["ICD10CM:I50.9"],
+    )
+    world.diagnosis(
+        "ICD10CM:I50.23",
+        "Acute on chronic systolic heart failure",
+        concept="MONDO:2",
+        parent="ICD10CM:I50.2",
+    )
     world.diagnosis("ICD10CM:N17.9", "Acute kidney failure, unspecified", concept="MONDO:3")
     world.edge("MONDO:2", "SUBCLASS_OF", "MONDO:1")
     world.drug("furosemide", concept="DRUGBANK:F", atc="ATC:C03CA")

@@ -51,8 +51,6 @@ def test_an_unrelated_disease_of_another_patient_may_be_a_distractor() -> None:
     assert candidates(pair_world(), "diagnosis", ANSWER)[CANDIDATE]
 
 
-
-
 def in_another_visit(code: str) -> Callable[[World], None]:
     def plant(world: World) -> None:
         patient = world.patient("px")
@@ -134,9 +132,20 @@ def excludes1(world: World) -> None:
 @pytest.mark.parametrize(
     "plant",
     [
-        in_another_visit(CANDIDATE), other_icd_version, descendant, ancestor, ccsr_sibling,
-        reverse_edge, edge_from_bystander, edge_from_genus_of_context, ambiguous_relation,
-        same_group_as_answer, residual, unlinked, linked_from_afar, edge_of_another_predicate,
+        in_another_visit(CANDIDATE),
+        other_icd_version,
+        descendant,
+        ancestor,
+        ccsr_sibling,
+        reverse_edge,
+        edge_from_bystander,
+        edge_from_genus_of_context,
+        ambiguous_relation,
+        same_group_as_answer,
+        residual,
+        unlinked,
+        linked_from_afar,
+        edge_of_another_predicate,
         excludes1,
     ],
     ids=lambda plant: plant.__qualname__.split(".")[0],
@@ -243,8 +252,15 @@ def fluid(world: World) -> None:
 @pytest.mark.parametrize(
     "plant",
     [
-        same_class, treats_by_class, treats_what_the_stem_does_not_show, treats_a_cause, prevents,
-        other_route, same_ingredient, standing_order, fluid,
+        same_class,
+        treats_by_class,
+        treats_what_the_stem_does_not_show,
+        treats_a_cause,
+        prevents,
+        other_route,
+        same_ingredient,
+        standing_order,
+        fluid,
     ],
 )
 def test_a_drug_that_might_be_right_or_gives_itself_away_is_no_distractor(
@@ -272,6 +288,7 @@ def test_an_unspecified_code_is_as_coarse_as_its_category() -> None:
 
 # Drawing and levelling
 
+
 def made_up(n_questions: int, n_members: int, seed: int) -> Questions:
     """Questions over a pool without any world behind them."""
     random = np.random.default_rng(seed)
@@ -279,8 +296,11 @@ def made_up(n_questions: int, n_members: int, seed: int) -> Questions:
     allowed = random.random((n_questions, n_members)) < 0.7
     allowed[np.arange(n_questions), answers] = False
     rows = [
-        {"entity": f"e{at}", "band": int(random.integers(1, 4)), "decile": int(
-            random.integers(1, 5))}
+        {
+            "entity": f"e{at}",
+            "band": int(random.integers(1, 4)),
+            "decile": int(random.integers(1, 5)),
+        }
         for at in range(n_members)
     ]
     clash = np.eye(n_members, dtype=bool)
@@ -296,8 +316,9 @@ def test_drawn_distractors_are_allowed_different_and_do_not_clash(
     seed: int, n_questions: int, n_members: int, n: int
 ) -> None:
     questions = made_up(n_questions, n_members, seed)
-    scores = luck(questions, np.zeros_like(questions.allowed, dtype=np.int64), n_options=n + 1,
-                  seed=seed)
+    scores = luck(
+        questions, np.zeros_like(questions.allowed, dtype=np.int64), n_options=n + 1, seed=seed
+    )
     for at, row in enumerate(draw(scores, questions.pool.clash, n)):
         found = row[row >= 0].tolist()
         assert len(set(found)) == len(found)
@@ -312,8 +333,11 @@ def test_a_draw_does_not_depend_on_the_other_questions(seed: int) -> None:
     steps = STRATEGIES["frequency"].steps(questions)
     whole = luck(questions, steps, n_options=4, seed=seed)
     alone = Questions(
-        questions.templates[5:6], questions.pool, questions.answers[5:6],
-        questions.allowed[5:6], {},
+        questions.templates[5:6],
+        questions.pool,
+        questions.answers[5:6],
+        questions.allowed[5:6],
+        {},
     )
     assert np.array_equal(luck(alone, steps[5:6], n_options=4, seed=seed)[0], whole[5])
 

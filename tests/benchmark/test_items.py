@@ -83,7 +83,8 @@ def test_a_frozen_pool_gives_each_question_again_from_its_template_alone() -> No
 @settings(max_examples=3, deadline=None)
 def test_the_order_of_rows_decides_nothing(seed: int) -> None:
     hospital = replace(
-        WORLD.hospital, events=shuffled(WORLD.hospital.events, seed),
+        WORLD.hospital,
+        events=shuffled(WORLD.hospital.events, seed),
         visit_codes=shuffled(WORLD.hospital.visit_codes, seed),
         codes=shuffled(WORLD.hospital.codes, seed),
     )
@@ -97,8 +98,11 @@ def test_the_order_of_rows_decides_nothing(seed: int) -> None:
 
 def test_another_seed_asks_otherwise() -> None:
     other = make_items(TEMPLATES, *PARTS, formats=["mcq4"], seed=8)
-    mine = {row["template_id"]: row["options"] for row in MADE.items.to_pylist()
-            if row["n_options"] == 4}
+    mine = {
+        row["template_id"]: row["options"]
+        for row in MADE.items.to_pylist()
+        if row["n_options"] == 4
+    }
     assert any(row["options"] != mine.get(row["template_id"]) for row in other.to_pylist())
 
 
@@ -125,12 +129,14 @@ def test_an_unknown_format_or_strategy_is_refused(wrong: dict[str, list[str]]) -
 
 # What an open answer may name
 
+
 def accepted_in(world: World, answer: str) -> set[str]:
     parts = (world.hospital, world.knowledge, world.mapping, world.verified)
     items = make_items(make_templates(*parts), *parts, formats=["oeq"]).to_pylist()
     templates = {row["id"]: row for row in make_templates(*parts).to_pylist()}
     return next(
-        set(item["accepted_codes"]) for item in items
+        set(item["accepted_codes"])
+        for item in items
         if templates[item["template_id"]]["answer"] == [answer]
     )
 

@@ -40,34 +40,59 @@ def facts(*named: tuple[str, str]) -> list[tuple[CodeFacts, str]]:
         ("HYPERTENSION NOS", "Hypertension"),
         ("Unspecified viral hepatitis C without hepatic coma", "Viral hepatitis C"),
         ("Human immunodeficiency virus [HIV] disease", "HIV disease"),
-        ("Diabetes mellitus without mention of complication, type II or unspecified type, "
-         "not stated as uncontrolled", "Type 2 diabetes mellitus"),
-        ("Type 2 diabetes mellitus with diabetic chronic kidney disease",
-         "Type 2 diabetes with chronic kidney disease"),
-        ("Acute respiratory failure, unspecified whether with hypoxia or hypercapnia",
-         "Acute respiratory failure"),
-        ("Hypertensive chronic kidney disease with stage 1 through stage 4 chronic kidney "
-         "disease, or unspecified chronic kidney disease", "Hypertensive chronic kidney disease"),
-        ("Insertion of Infusion Device into Superior Vena Cava, Percutaneous Approach",
-         "Central venous catheter insertion"),
+        (
+            "Diabetes mellitus without mention of complication, type II or unspecified type, "
+            "not stated as uncontrolled",
+            "Type 2 diabetes mellitus",
+        ),
+        (
+            "Type 2 diabetes mellitus with diabetic chronic kidney disease",
+            "Type 2 diabetes with chronic kidney disease",
+        ),
+        (
+            "Acute respiratory failure, unspecified whether with hypoxia or hypercapnia",
+            "Acute respiratory failure",
+        ),
+        (
+            "Hypertensive chronic kidney disease with stage 1 through stage 4 chronic kidney "
+            "disease, or unspecified chronic kidney disease",
+            "Hypertensive chronic kidney disease",
+        ),
+        (
+            "Insertion of Infusion Device into Superior Vena Cava, Percutaneous Approach",
+            "Central venous catheter insertion",
+        ),
         ("Excision of Left Foot Tendon, Open Approach", "Excision of foot tendon"),
-        ("Acute embolism and thrombosis of left femoral vein",
-         "Acute embolism and thrombosis of femoral vein"),
+        (
+            "Acute embolism and thrombosis of left femoral vein",
+            "Acute embolism and thrombosis of femoral vein",
+        ),
         ("Left ventricular failure, unspecified", "Left ventricular failure"),
         ("Pneumonia,<br/>\n organism&nbsp;unspecified", "Pneumonia"),
-        ("Malignant neoplasm of unspecified part of bronchus or lung",
-         "Malignant neoplasm of bronchus or lung"),
+        (
+            "Malignant neoplasm of unspecified part of bronchus or lung",
+            "Malignant neoplasm of bronchus or lung",
+        ),
         ("Ulcer of other part of foot", "Ulcer of foot"),
-        ("Other specified bacterial infections in conditions classified elsewhere and of "
-         "unspecified site, other gram-negative organisms", "Gram-negative infection"),
-        ("Subdural hemorrhage following injury without mention of open intracranial wound, "
-         "with no loss of consciousness",
-         "Subdural hemorrhage following injury"),
-        ("Chronic or unspecified duodenal ulcer with hemorrhage, without mention of obstruction",
-         "Duodenal ulcer with hemorrhage"),
+        (
+            "Other specified bacterial infections in conditions classified elsewhere and of "
+            "unspecified site, other gram-negative organisms",
+            "Gram-negative infection",
+        ),
+        (
+            "Subdural hemorrhage following injury without mention of open intracranial wound, "
+            "with no loss of consciousness",
+            "Subdural hemorrhage following injury",
+        ),
+        (
+            "Chronic or unspecified duodenal ulcer with hemorrhage, without mention of obstruction",
+            "Duodenal ulcer with hemorrhage",
+        ),
         ("Insertion of other (naso-)intestinal tube", "Insertion of intestinal tube"),
-        ("(Aorto)coronary bypass of two coronary arteries",
-         "Coronary bypass of two coronary arteries"),
+        (
+            "(Aorto)coronary bypass of two coronary arteries",
+            "Coronary bypass of two coronary arteries",
+        ),
         ("Long term (current) use of insulin", "Long-term use of insulin"),
         ("sciatica, unspecified side", "Sciatica"),
         ("tumour with haemorrhage and anaemia", "Tumor with hemorrhage and anemia"),
@@ -89,21 +114,31 @@ def test_any_text_becomes_one_clean_line_that_fits(raw: str) -> None:
 
 
 def test_stage_and_side_stand_only_where_all_options_have_them() -> None:
-    staged = facts(("ICD10CM:N18.3", "Chronic kidney disease, stage 3 (moderate)"),
-                   ("ICD10CM:I10", "Essential (primary) hypertension"))
+    staged = facts(
+        ("ICD10CM:N18.3", "Chronic kidney disease, stage 3 (moderate)"),
+        ("ICD10CM:I10", "Essential (primary) hypertension"),
+    )
     assert option_names(staged) == ["Chronic kidney disease", "Essential hypertension"]
-    both = facts(("ICD10CM:N18.3", "Chronic kidney disease, stage 3 (moderate)"),
-                 ("ICD10CM:L89.9", "Pressure ulcer of heel, stage 4"))
-    assert option_names(both) == ["Chronic kidney disease, stage 3",
-                                  "Pressure ulcer of heel, stage 4"]
-    sides = facts(("ICD10CM:L03.116", "Cellulitis of left lower limb"),
-                  ("ICD10CM:M25.512", "Pain in right shoulder"))
+    both = facts(
+        ("ICD10CM:N18.3", "Chronic kidney disease, stage 3 (moderate)"),
+        ("ICD10CM:L89.9", "Pressure ulcer of heel, stage 4"),
+    )
+    assert option_names(both) == [
+        "Chronic kidney disease, stage 3",
+        "Pressure ulcer of heel, stage 4",
+    ]
+    sides = facts(
+        ("ICD10CM:L03.116", "Cellulitis of left lower limb"),
+        ("ICD10CM:M25.512", "Pain in right shoulder"),
+    )
     assert option_names(sides) == ["Cellulitis of left lower limb", "Pain in right shoulder"]
 
 
 def test_two_codes_never_get_one_name_in_silence() -> None:
-    ascites = facts(("ICD10CM:K70.30", "Alcoholic cirrhosis of liver without ascites"),
-                    ("ICD10CM:K70.3", "Alcoholic cirrhosis of liver"))
+    ascites = facts(
+        ("ICD10CM:K70.30", "Alcoholic cirrhosis of liver without ascites"),
+        ("ICD10CM:K70.3", "Alcoholic cirrhosis of liver"),
+    )
     assert len(set(option_names(ascites))) == 2
     same = facts(("ICD9CM:276.2", "Acidosis"), ("ICD10CM:E87.2", "Acidosis"))
     with pytest.raises(UsageError, match="one name"):
@@ -138,8 +173,9 @@ def test_drugs_are_ingredient_and_route() -> None:
     world.drug("vancomycin hcl", ingredients=["Vancomycin"])
     world.drug("duoneb", ingredients=["ipratropium", "albuterol"])
     world.patient("p").visit([], [("vancomycin hcl", "oral"), ("duoneb", "inhaled")])
-    vancomycin, duoneb = (world.cohort.codes[f"DRUGNAME:{name}"]
-                          for name in ("vancomycin hcl", "duoneb"))
+    vancomycin, duoneb = (
+        world.cohort.codes[f"DRUGNAME:{name}"] for name in ("vancomycin hcl", "duoneb")
+    )
     assert drug_option(vancomycin, "oral") == "vancomycin, by mouth"
     assert phrase(vancomycin, "intravenous") == "intravenous vancomycin"
     assert phrase(duoneb, "inhaled") == "inhaled albuterol and ipratropium"

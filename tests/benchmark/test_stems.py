@@ -35,17 +35,30 @@ def world() -> World:
 
 def template(task: str, context: list[str], **more: Any) -> dict[str, Any]:
     row = {
-        "id": "t1", "task": task, "visit": "pv2", "context": context,
+        "id": "t1",
+        "task": task,
+        "visit": "pv2",
+        "context": context,
         "context_routes": ["intravenous" if code.startswith("DRUG") else "" for code in context],
-        "anchor_position": 0, "history": ["ICD10CM:B20", "ICD10CM:M10.9"], "age": 63, "sex": "F",
-        "gap_days": 63 if task == "prognosis" else None, "sole_indication": False,
+        "anchor_position": 0,
+        "history": ["ICD10CM:B20", "ICD10CM:M10.9"],
+        "age": 63,
+        "sex": "F",
+        "gap_days": 63 if task == "prognosis" else None,
+        "sole_indication": False,
     }
     return row | more
 
 
 ONE = ["ICD10CM:I50.9"]
-SIX = ["ICD10CM:I50.9", "DRUGNAME:furosemide", "ICD10CM:N18.3", "ICD9PROC:39.95",
-       "ICD10CM:M10.9", "ICD10CM:B20"]
+SIX = [
+    "ICD10CM:I50.9",
+    "DRUGNAME:furosemide",
+    "ICD10CM:N18.3",
+    "ICD9PROC:39.95",
+    "ICD10CM:M10.9",
+    "ICD10CM:B20",
+]
 
 
 @pytest.mark.parametrize("task", list(tasks()))
@@ -56,8 +69,7 @@ def test_every_phrasing_reads_for_one_event_and_for_six(
 ) -> None:
     assert n_phrasings(task) >= 3
     for phrasing in range(n_phrasings(task)):
-        stem = render_stem(template(task, context), world.cohort, format=form,
-                           phrasing=phrasing)
+        stem = render_stem(template(task, context), world.cohort, format=form, phrasing=phrasing)
         assert "63-year-old woman" in stem
         assert stem[0].isupper()
         assert stem[-1] in ".?"

@@ -24,17 +24,32 @@ HEART, STROKE, KIDNEY = "ICD10CM:I48.91", "ICD10CM:I63.9", "ICD10CM:N17.9"
 def base() -> World:
     """Atrial fibrillation leads to stroke; apixaban treats it; three by-standers fill the stems."""
     world = World()
-    world.diagnosis(HEART, "Unspecified atrial fibrillation", concept="M:AF", ccsr=["CIR017"],
-                    chronic=True)
-    world.diagnosis(STROKE, "Cerebral infarction, unspecified", concept="M:STROKE",
-                    ccsr=["CIR020"], chronic=False)
+    world.diagnosis(
+        HEART, "Unspecified atrial fibrillation", concept="M:AF", ccsr=["CIR017"], chronic=True
+    )
+    world.diagnosis(
+        STROKE,
+        "Cerebral infarction, unspecified",
+        concept="M:STROKE",
+        ccsr=["CIR020"],
+        chronic=False,
+    )
     world.diagnosis(GOUT, "Gout, unspecified", concept="M:GOUT", ccsr=["MUS005"], chronic=True)
     world.diagnosis(ANEMIA, "Anemia, unspecified", concept="M:ANEMIA", ccsr=["BLD003"])
-    world.diagnosis(ASTHMA, "Unspecified asthma, uncomplicated", concept="M:ASTHMA",
-                    ccsr=["RSP009"], chronic=True)
+    world.diagnosis(
+        ASTHMA,
+        "Unspecified asthma, uncomplicated",
+        concept="M:ASTHMA",
+        ccsr=["RSP009"],
+        chronic=True,
+    )
     world.drug("apixaban", concept="D:APIXABAN", atc="ATC:B01AF")
-    world.drug("sodium chloride 0.9% flush", concept="D:NACL", drug_kind="fluid",
-               ingredients=["sodium chloride"])
+    world.drug(
+        "sodium chloride 0.9% flush",
+        concept="D:NACL",
+        drug_kind="fluid",
+        ingredients=["sodium chloride"],
+    )
     world.treats("D:APIXABAN", "M:AF")
     for number in range(80):
         world.patient(f"q{number:02}").visit([GOUT, ANEMIA])
@@ -45,8 +60,13 @@ def templates(world: World, task: str, **more: object) -> tuple[pa.Table, dict[s
     """The templates of one task, and what the ledger counted; checks that it balances."""
     ledger = Ledger()
     made = make_templates(
-        world.hospital, world.knowledge, world.mapping, world.verified, tasks=[task],
-        ledger=ledger, **more,  # type: ignore[arg-type]
+        world.hospital,
+        world.knowledge,
+        world.mapping,
+        world.verified,
+        tasks=[task],
+        ledger=ledger,
+        **more,  # type: ignore[arg-type]
     )
     assert made.schema == TEMPLATES
     assert [entry.unit for entry in ledger] == [f"template:{task}"]
@@ -89,8 +109,11 @@ def test_a_sound_diagnosis_template() -> None:
     assert set(row["context"]) <= {HEART, GOUT, ASTHMA}
     assert len(row["context"]) == row["n_context"] >= 2
     assert STROKE not in row["context"]
-    assert (row["timing"], row["icd_version"], row["age_band"]) == ("discharge_coded", "10",
-                                                                    "40-64")
+    assert (row["timing"], row["icd_version"], row["age_band"]) == (
+        "discharge_coded",
+        "10",
+        "40-64",
+    )
     assert row["n_related"] == 1
     assert row["gap_days"] is None
     assert "p1" not in row["cluster"]
@@ -294,8 +317,9 @@ def test_what_is_no_disease_of_its_own_is_never_an_answer(
 
 def test_a_kind_that_names_another_cause_is_no_effect_of_the_anchor() -> None:
     world = base()
-    code = world.diagnosis("ICD10CM:D63.1", "Anemia in chronic kidney disease",
-                           concept="M:ANEMIA2", levels=1)
+    code = world.diagnosis(
+        "ICD10CM:D63.1", "Anemia in chronic kidney disease", concept="M:ANEMIA2", levels=1
+    )
     bleed = world.diagnosis("ICD10CM:K92.2", "Gastrointestinal hemorrhage", concept="M:BLEED")
     world.patient("p1").visit([bleed, GOUT, ASTHMA, code])
     world.relation(bleed, "CAUSES", code)

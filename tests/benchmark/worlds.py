@@ -81,6 +81,9 @@ def sound() -> Benchmark:
     templates = make_templates(*parts)
     made = make_questions(templates, *parts)
     return Benchmark.from_tables(
-        templates=templates, items=made.items, relations=world.verified.relations,
-        events=world.hospital.events, pool=made.pool,
+        templates=templates,
+        items=made.items,
+        relations=world.verified.relations,
+        events=world.hospital.events,
+        pool=made.pool,
     )
