@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ehrkg.ontology import icd9cm, icd10cm
 from ehrkg.ontology.curies import normalise
-from ehrkg.ontology.derive_core import Core, add_names, key, read_rows
+from ehrkg.ontology.derive_core import Core, add_names, key, read_rows, rules
 
 Mapping = tuple[str, str, str, str]
 """Subject, SKOS predicate, object, confidence."""
@@ -82,8 +82,10 @@ def resolver(core: Core, mondo: Mondo) -> dict[str, str]:
 def tree(core: Core, mondo: Mondo) -> list[Edge]:
     """Subclass edges between the core's diseases, reduced to the nearest ancestors.
 
-    An edge that would close a circle with the core's own is left out.
+    An edge that would close a circle with the core's own is left out, and so is one that
+    derive_rules.yaml refuses.
     """
+    refused = _refused(core)
     mine = {concept for concept, kind in core.kinds.items() if kind == "disease"}
     edges: list[Edge] = []
     for concept in sorted(mine & mondo.up.keys()):
@@ -93,11 +95,23 @@ def tree(core: Core, mondo: Mondo) -> list[Edge]:
         }
         for upper in sorted(near - above_others):
             known = core.ancestors(concept)
-            if upper in known or concept in core.ancestors(upper):
+            circle = upper in known or concept in core.ancestors(upper)
+            if circle or (concept, upper) in refused:
                 continue
             core.above[concept].add(upper)
             edges.append((concept, "biolink:subclass_of", upper, "", ""))
     return edges
+
+
+def _refused(core: Core) -> set[tuple[str, str]]:
+    named: dict[str, list[str]] = rules().get("refused_parents") or {}
+    ids = core.conditions
+    return {
+        (ids[key(name)], ids[key(upper)])
+        for name, parents in named.items()
+        for upper in parents
+        if key(name) in ids and key(upper) in ids
+    }
 
 
 def _nearest(concept: str, mine: set[str], up: dict[str, set[str]]) -> set[str]:
