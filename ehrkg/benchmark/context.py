@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ehrkg.benchmark.answer_rules import Ground, Occurrence, earlier
 from ehrkg.benchmark.code_classes import code_class, standing_kind
 from ehrkg.benchmark.giveaways import Answer, context_rules
+from ehrkg.benchmark.names import phrase
 from ehrkg.foundation.hashing import hash64
 
 
@@ -72,7 +73,10 @@ def _pool(occurrence: Occurrence, ground: Ground) -> list[Event]:
 def _merged(
     pool: Sequence[Event], anchor: Event, ground: Ground, key: Sequence[object]
 ) -> list[Event]:
-    """One event a problem: an ancestor gives way to its descendant, all relatives to the anchor."""
+    """One event a problem: an ancestor gives way to its descendant, all relatives to the anchor.
+
+    Nor is one name said twice ("paracentesis" of either ICD version's codes, or of two sites).
+    """
     cohort = ground.cohort
     anchored = cohort.line(anchor.code)
     rest = {event.code: event for event in pool if event.code not in anchored}
@@ -84,10 +88,13 @@ def _merged(
 
     kept: list[Event] = []
     taken: set[str] = set()
+    said = {phrase(cohort.codes[anchor.code])}
     for event in sorted(_by_hash(rest.values(), key, "merge"), key=above):
-        if event.code not in taken:
+        name = phrase(cohort.codes[event.code], event.route)
+        if event.code not in taken and name not in said:
             kept.append(event)
             taken |= cohort.line(event.code)
+            said.add(name)
     return kept
 
 

@@ -243,12 +243,15 @@ def drug_phrase(facts: CodeFacts, route: str) -> str:
 def _own_name(facts: CodeFacts) -> str:
     """The concept's name where it means the same as the code, else the code system's.
 
-    What holds the rest ("other disorders of ...") means the same as no concept.
+    What holds the rest ("other disorders of ...") means the same as no concept. A concept of two
+    things ("seborrheic and actinic keratosis") lends its name to no code for one of them.
     """
     own = facts.name or facts.id.split(":", 1)[1]
     if not facts.exact_name or is_residual(facts):
         return own
     said = set(facts.exact_name.casefold().split())
+    if "and" in said and "and" not in own.casefold().split():
+        return own
     meant = set(short_name(own).casefold().split()) & rules().qualifying
     return facts.exact_name if meant <= said else own
 
