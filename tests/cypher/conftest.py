@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from cypher_world import Plot, sound
 
 from ehrkg.graph.store import GraphStore, open_store
-
-Write = Callable[[str, Plot], GraphStore]
-"""Writes a plot as a build of its own beside all others, and gives the store that asks it."""
+from tests.cypher.cypher_world import Plot, Write, sound
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cypher_world import AKI, AKI10, DRUG, FURO, HF, HF9, HF10, A, B, Plot
+from tests.cypher.cypher_world import AKI, AKI10, DRUG, FURO, HF, HF9, HF10, A, B, Plot, sound
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ def supported_by_one_source(plot: Plot) -> None:
     plot.node("Relation", "r4", sources=[A])
 
 
-@fault({"relation": "r5", "definitions": 0, "coding_rules": 2},
-       {"relation": "r6", "definitions": 1, "coding_rules": 0})
+@fault({"relation": "r5_4", "definitions": 0, "coding_rules": 2},
+       {"relation": "r6_4", "definitions": 1, "coding_rules": 0})
 def definitions_or_rules_only(plot: Plot) -> None:
-    plot.relation("r5", HF10, "CAUSES", HF9, n_path=0, n_coding_rule=2, verdict="unsupported")
-    plot.relation("r6", AKI10, "CAUSES", HF9, n_path=0, n_definition=1, verdict="supported")
+    plot.relation("r5_4", HF10, "CAUSES", HF9, n_path=0, n_coding_rule=2, verdict="unsupported")
+    plot.relation("r6_4", AKI10, "CAUSES", HF9, n_path=0, n_definition=1, verdict="supported")
 
 
 @fault({"relation": "r1", "supported_by": A, "contradicted_by": B})
@@ -71,16 +71,16 @@ def supported_and_contradicted(plot: Plot) -> None:
        {"predicate": "CAUSES", "head_system": "ICD9CM", "verdict": "ambiguous", "relations": 2,
         "mean_score": 0.3}, silent=False)
 def verdicts_by_predicate_and_system(plot: Plot) -> None:
-    plot.relation("r5", HF9, "CAUSES", AKI10, verdict="ambiguous", score=0.2)
-    plot.relation("r6", HF9, "CAUSES", HF10, verdict="ambiguous", score=0.4)
+    plot.relation("r5_6", HF9, "CAUSES", AKI10, verdict="ambiguous", score=0.2)
+    plot.relation("r6_6", HF9, "CAUSES", HF10, verdict="ambiguous", score=0.4)
 
 
 @fault({"source": A, "supports": 3, "supports_alone": 0, "questions": 4, "questions_alone": 0},
        {"source": B, "supports": 4, "supports_alone": 1, "questions": 5, "questions_alone": 1},
        silent=False)
 def source_contribution(plot: Plot) -> None:
-    plot.relation("r5", DRUG, "TREATS", AKI10, sources=[B])
-    plot.template("t5", "treatment", "r5", "v2", AKI10, DRUG)
+    plot.relation("r5_7", DRUG, "TREATS", AKI10, sources=[B])
+    plot.template("t5_7", "treatment", "r5_7", "v2", AKI10, DRUG)
 
 
 @fault({"source": B, "predicate": "PREVENTS", "statements": 2, "alone": 1},
@@ -160,8 +160,8 @@ def answers_under_ancestor(plot: Plot) -> None:
 
 @fault({"concept": HF, "relations": 3, "share": 1.0, "templates": 4}, silent=False, share=0.9)
 def hubs(plot: Plot) -> None:
-    plot.relation("r5", AKI10, "CAUSES", HF9, verdict="unsupported")
-    plot.evidence("seen together", "r5", HF, kind="statistic", polarity="neutral")
+    plot.relation("r5_18", AKI10, "CAUSES", HF9, verdict="unsupported")
+    plot.evidence("seen together", "r5_18", HF, kind="statistic", polarity="neutral")
 
 
 @fault({"evidence": "nay", "kind": "path", "polarity": "contradicts", "weight": 0.25,
@@ -179,7 +179,7 @@ def relation_evidence(plot: Plot) -> None:
        {"how": "ends", "predicate": "PREDISPOSES_TO", "other": HF9, "detail": "ambiguous"},
        silent=False, code=HF10)
 def code_neighbourhood(plot: Plot) -> None:
-    plot.relation("r5", HF9, "PREDISPOSES_TO", HF10, verdict="ambiguous")
+    plot.relation("r5_20", HF9, "PREDISPOSES_TO", HF10, verdict="ambiguous")
 
 
 @fault({"predicate": "CAUSES", "age_band": "65-79", "sex": "F", "relations": 1, "templates": 2,
@@ -187,19 +187,19 @@ def code_neighbourhood(plot: Plot) -> None:
        {"predicate": "CAUSES", "age_band": "40-64", "sex": "M", "relations": 1, "templates": 1,
         "patients": 1}, silent=False)
 def relations_by_age_and_sex(plot: Plot) -> None:
-    plot.template("t5", "diagnosis", "r2", "v3", HF9, AKI10, age_band="40-64")
+    plot.template("t5_21", "diagnosis", "r2", "v3", HF9, AKI10, age_band="40-64")
 
 
-@fault({"role": "answer", "template": "t5", "via": "ICD10CM:E87.6"},
-       {"role": "context", "template": "t6", "via": "ICD10CM:E87.6"},
+@fault({"role": "answer", "template": "t5_22", "via": "ICD10CM:E87.6"},
+       {"role": "context", "template": "t6_22", "via": "ICD10CM:E87.6"},
        {"role": "evidence", "template": "t1", "via": "through it"}, concept="HP:0002900")
 def questions_touching_concept(plot: Plot) -> None:
     plot.concept("HP:0002900", "hypokalaemia", "MONDO:0000001", kind="finding")
     plot.code("ICD10CM:E87.6", "Hypokalemia", "HP:0002900")
     plot.link("ICD10CM:E87.6", "HP:0002900", method="synonym")
-    plot.relation("r5", HF10, "CAUSES", "ICD10CM:E87.6")
-    plot.template("t5", "diagnosis", "r5", "v2", HF10, "ICD10CM:E87.6")
-    plot.template("t6", "treatment", "r1", "v2", "ICD10CM:E87.6", DRUG)
+    plot.relation("r5_22", HF10, "CAUSES", "ICD10CM:E87.6")
+    plot.template("t5_22", "diagnosis", "r5_22", "v2", HF10, "ICD10CM:E87.6")
+    plot.template("t6_22", "treatment", "r1", "v2", "ICD10CM:E87.6", DRUG)
     plot.evidence("through it", "r1", "HP:0002900", "HP:0002900")
 
 
@@ -225,8 +225,9 @@ def meta_paths_in_use(plot: Plot) -> None:
        {"predicate": "TREATS", "reason": "unlinked: head", "relations": 1}, silent=False)
 def why_unsupported(plot: Plot) -> None:
     both = ["unlinked: head", "unlinked: tail"]
-    plot.relation("r5", DRUG, "TREATS", AKI10, verdict="unsupported", reasons=both)
-    plot.relation("r6", DRUG, "TREATS", AKI10, route="x", verdict="unsupported", reasons=both[1:])
+    plot.relation("r5_25", DRUG, "TREATS", AKI10, verdict="unsupported", reasons=both)
+    plot.relation("r6_25", DRUG, "TREATS", AKI10, route="x", verdict="unsupported",
+                  reasons=both[1:])
 
 
 @fault({"concept": HF, "name": "heart failure", "relations": 3},
@@ -278,9 +279,9 @@ def answer_in_earlier_visit(plot: Plot) -> None:
 def answers_asked_most(plot: Plot) -> None:
     plot.concept("DRUGBANK:DB00887", "bumetanide", "ATC:C03CA", kind="drug")
     plot.code("DRUGNAME:bumetanide", "Bumetanide", "DRUGBANK:DB00887")
-    plot.relation("r5", "DRUGNAME:bumetanide", "TREATS", HF10)
-    plot.template("t5", "treatment", "r1", "v2", HF10, DRUG)
-    plot.template("t6", "treatment", "r5", "v2", HF10, "DRUGNAME:bumetanide")
+    plot.relation("r5_32", "DRUGNAME:bumetanide", "TREATS", HF10)
+    plot.template("t5_32", "treatment", "r1", "v2", HF10, DRUG)
+    plot.template("t6_32", "treatment", "r5_32", "v2", HF10, "DRUGNAME:bumetanide")
 
 
 @fault({"given": HF10, "answer": DRUG, "visits": 4, "both": 3, "share": 0.75, "templates": 1},
@@ -294,7 +295,7 @@ def context_reveals_answer(plot: Plot) -> None:
 @fault({"relation": "r3", "lift": 9.5, "patients": 20})
 def strong_association_without_path(plot: Plot) -> None:
     plot.node("Relation", "r3", lift=9.5)
-    plot.relation("r5", HF9, "CAUSES", AKI10, verdict="unsupported", n_path=0, lift=9.5,
+    plot.relation("r5_34", HF9, "CAUSES", AKI10, verdict="unsupported", n_path=0, lift=9.5,
                   tail_concept="")
 
 
@@ -304,11 +305,11 @@ def supported_against_the_data(plot: Plot) -> None:
     plot.node("Relation", "r3", lift=0.1)
 
 
-@fault({"relation": "r5", "route": "oral", "statement_route": "intravenous", "source": B})
+@fault({"relation": "r5_36", "route": "oral", "statement_route": "intravenous", "source": B})
 def route_mismatch(plot: Plot) -> None:
     said = plot.says(FURO, "TREATS", AKI, B, route="intravenous")
-    plot.relation("r5", DRUG, "TREATS", AKI10)
-    plot.evidence("by vein", "r5", FURO, AKI, source=B, edges=[said])
+    plot.relation("r5_36", DRUG, "TREATS", AKI10)
+    plot.evidence("by vein", "r5_36", FURO, AKI, source=B, edges=[said])
 
 
 @fault({"head_concept": FURO, "predicate": "TREATS", "tail_concept": HF, "relations": 2,
@@ -334,11 +335,21 @@ def few_patients_behind(plot: Plot) -> None:
 
 @fault({"relation": "r2", "train": 2, "dev": 0, "test": 1})
 def relations_across_splits(plot: Plot) -> None:
-    plot.template("t5", "diagnosis", "r2", "v3", HF9, AKI10)
+    plot.template("t5_40", "diagnosis", "r2", "v3", HF9, AKI10)
 
 
 @fault({"task": "diagnosis", "visit": "v2", "answer": AKI10, "templates": 2, "relations": 2,
         "first": "t2"})
 def same_question_twice(plot: Plot) -> None:
-    plot.relation("r5", HF9, "CAUSES", AKI10)
-    plot.template("t9", "diagnosis", "r5", "v2", HF9, AKI10)
+    plot.relation("r5_41", HF9, "CAUSES", AKI10)
+    plot.template("t9_41", "diagnosis", "r5_41", "v2", HF9, AKI10)
+
+
+def everything() -> Plot:
+    """The sound graph with every fault in it."""
+    plot = sound()
+    for one in FAULTS.values():
+        one.plant(plot)
+    for name, edges in plot.edges.items():
+        plot.edges[name] = list({str(sorted(edge.items())): edge for edge in edges}.values())
+    return plot

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 from ehrkg.graph.schema import EDGES, NODES, RECORDED_AS
 from ehrkg.graph.store import GraphStore
-from ehrkg.ontology.predicates import PREDICATES
 
 HF, AKI, FURO = "MONDO:0005252", "MONDO:0002492", "DRUGBANK:DB00695"
 HF10, HF9, AKI10, DRUG = "ICD10CM:I50.9", "ICD9CM:428.0", "ICD10CM:N17.9", "DRUGNAME:furosemide"
@@ -22,47 +22,47 @@ class Plot:
         self.nodes: dict[str, dict[str, dict[str, Any]]] = {label: {} for label in NODES}
         self.edges: dict[str, list[dict[str, Any]]] = {name: [] for name in EDGES}
 
-    def node(self, label: str, id: str, **properties: Any) -> None:
-        self.nodes[label][id] = self.nodes[label].get(id, {}) | {"id": id, **properties}
+    def node(self, label: str, own: str, **properties: Any) -> None:
+        self.nodes[label][own] = self.nodes[label].get(own, {}) | {"id": own, **properties}
 
     def edge(self, name: str, start: str, end: str, **properties: Any) -> None:
         self.edges[name].append({"from": start, "to": end, **properties})
 
-    def patient(self, id: str, sex: str, split: str) -> None:
-        self.node("Patient", id, sex=sex, split=split)
+    def patient(self, own: str, sex: str, split: str) -> None:
+        self.node("Patient", own, sex=sex, split=split)
 
-    def visit(self, id: str, patient: str, ordinal: int, *codes: str, **more: Any) -> None:
-        self.node("Visit", id, patient=patient, ordinal=ordinal, **more)
-        self.edge("HAS_VISIT", patient, id)
+    def visit(self, own: str, patient: str, ordinal: int, *codes: str, **more: Any) -> None:
+        self.node("Visit", own, patient=patient, ordinal=ordinal, **more)
+        self.edge("HAS_VISIT", patient, own)
         for row, code in enumerate(codes, 1):
-            self.edge(RECORDED_AS[kind(code)], id, code, route="oral" if kind(code) == "drug"
+            self.edge(RECORDED_AS[kind(code)], own, code, route="oral" if kind(code) == "drug"
                       else "", source="hosp/a.csv", row=row, raw_code=code, n=1)
 
-    def code(self, id: str, name: str, concept: str | None, levels: int = 0, **more: Any) -> None:
-        system, _, code = id.partition(":")
-        self.node("Code", id, system=system, code=code, name=name, kind=kind(id),
+    def code(self, own: str, name: str, concept: str | None, levels: int = 0, **more: Any) -> None:
+        system, _, code = own.partition(":")
+        self.node("Code", own, system=system, code=code, name=name, kind=kind(own),
                   **{"recorded": True, "described": True, **more})
         if concept:
-            self.link(id, concept, levels)
+            self.link(own, concept, levels)
 
     def link(self, code: str, concept: str, levels: int = 0, method: str = "label") -> None:
         self.edge("MAPS_TO", code, concept, predicate="skos:exactMatch", method=method,
                   levels=levels, source=A, confidence=1.0)
 
-    def concept(self, id: str, name: str, parent: str | None = None, **more: Any) -> None:
+    def concept(self, own: str, name: str, parent: str | None = None, **more: Any) -> None:
         known = {"kind": "disease", "definition": f"{name}, defined.", "source": A,
                  "declared": True}
-        self.node("Concept", id, name=name, **known | more)
+        self.node("Concept", own, name=name, **known | more)
         if parent:
-            self.says(id, "SUBCLASS_OF", parent)
+            self.says(own, "SUBCLASS_OF", parent)
 
-    def says(self, subject: str, predicate: str, object: str, source: str = A, **more: Any) -> str:
-        id = f"e {subject} {predicate} {object} {source} {sorted(more.items())}"
+    def says(self, subject: str, predicate: str, target: str, source: str = A, **more: Any) -> str:
+        edge = f"e {subject} {predicate} {target} {source} {sorted(more.items())}"
         known = {"negated": False, "route": "", "origin": source.partition(":")[2]}
-        self.edge(predicate, subject, object, id=id, source=source, **known | more)
-        return id
+        self.edge(predicate, subject, target, id=edge, source=source, **known | more)
+        return edge
 
-    def relation(self, id: str, head: str, predicate: str, tail: str, **more: Any) -> None:
+    def relation(self, own: str, head: str, predicate: str, tail: str, **more: Any) -> None:
         """A relation that two sources support, unless told otherwise."""
         known: dict[str, Any] = {
             "route": "oral" if kind(head) == "drug" else "", "verdict": "supported", "score": 0.8,
@@ -71,24 +71,24 @@ class Plot:
             "sources": [A, B], "depends_on": [], "reasons": ["said so"], "lift": 3.0,
             "n_patients": 20,
         }
-        self.node("Relation", id, head=head, predicate=predicate, tail=tail, **known | more)
-        self.edge("HEAD", id, head, from_label="Relation", to_label="Code")
-        self.edge("TAIL", id, tail, from_label="Relation", to_label="Code")
+        self.node("Relation", own, head=head, predicate=predicate, tail=tail, **known | more)
+        self.edge("HEAD", own, head, from_label="Relation", to_label="Code")
+        self.edge("TAIL", own, tail, from_label="Relation", to_label="Code")
 
     def _concept(self, code: str) -> str:
         return next((e["to"] for e in self.edges["MAPS_TO"] if e["from"] == code), "")
 
-    def evidence(self, id: str, relation: str, *cites: str, **more: Any) -> None:
-        known: dict[str, Any] = {"kind": "path", "polarity": "supports", "text": f"{id} says so",
+    def evidence(self, own: str, relation: str, *cites: str, **more: Any) -> None:
+        known: dict[str, Any] = {"kind": "path", "polarity": "supports", "text": f"{own} says so",
                                  "source": A, "origin": "a", "weight": 0.5, "meta_path": "stated",
                                  "edges": []}
-        self.node("Evidence", id, relation=relation, concepts=list(cites), **known | more)
-        self.edge("BACKED_BY", relation, id, polarity=(known | more)["polarity"])
+        self.node("Evidence", own, relation=relation, concepts=list(cites), **known | more)
+        self.edge("BACKED_BY", relation, own, polarity=(known | more)["polarity"])
         for position, concept in enumerate(cites):
-            self.edge("CITES", id, concept, position=position, edge_id="")
+            self.edge("CITES", own, concept, position=position, edge_id="")
 
     def template(
-        self, id: str, task: str, relation: str, visit: str, given: str, answer: str,
+        self, own: str, task: str, relation: str, visit: str, given: str, answer: str,
         target: str = "", **more: Any,
     ) -> None:
         held = self.nodes["Visit"].get(visit, {})
@@ -96,14 +96,15 @@ class Plot:
         who = self.nodes["Patient"].get(patient, {})
         known = {"predicate": self.nodes["Relation"][relation]["predicate"], "patient": patient,
                  "age": held.get("age"), "age_band": "65-79", "sex": who.get("sex"),
-                 "split": who.get("split"), "context": [given], "answer": [answer], "flags": []}
-        self.node("Template", id, task=task, relation=relation, visit=visit,
+                 "split": who.get("split"), "context": [given], "answer": [answer], "flags": [],
+                 "history": [], "context_routes": [""], "answer_route": "", "anchor_position": 0}
+        self.node("Template", own, task=task, relation=relation, visit=visit,
                   target_visit=target or visit, **known | more)
-        self.edge("ASSERTS", id, relation)
-        self.edge("AT", id, visit)
-        self.edge("TARGET", id, target or visit)
-        self.edge("GIVEN", id, given, position=0, route="")
-        self.edge("ANSWER", id, answer, position=0)
+        self.edge("ASSERTS", own, relation)
+        self.edge("AT", own, visit)
+        self.edge("TARGET", own, target or visit)
+        self.edge("GIVEN", own, given, position=0, route="")
+        self.edge("ANSWER", own, answer, position=0)
 
     def write(self, store: GraphStore) -> None:
         for label, nodes in self.nodes.items():
@@ -179,4 +180,5 @@ def sound() -> Plot:
     return plot
 
 
-assert set(PREDICATES) <= set(EDGES)
+Write = Callable[[str, Plot], GraphStore]
+"""Writes a plot as a build of its own beside all others, and gives the store that asks it."""

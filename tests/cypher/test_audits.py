@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Write
-from cypher_faults import FAULTS
-from cypher_world import sound
 
 from ehrkg.graph import catalogue
 from ehrkg.graph.store import GraphStore
+from tests.cypher.cypher_faults import FAULTS
+from tests.cypher.cypher_world import Write, sound
 
 AUDITS = [query for query in catalogue.named_queries() if query.name.startswith("audits/")]
 

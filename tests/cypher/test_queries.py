@@ -7,27 +7,16 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Write
-from cypher_faults import FAULTS
-from cypher_world import Plot, sound
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.graph import catalogue
 from ehrkg.graph.lint import lint
 from ehrkg.graph.lint_tokens import Tokens
+from tests.cypher.cypher_faults import FAULTS, everything
+from tests.cypher.cypher_world import Write, sound
 
 QUERIES = list(catalogue.named_queries())
 SECONDS = 2.0
-
-
-def everything() -> Plot:
-    """The sound graph with every fault in it."""
-    plot = sound()
-    for fault in FAULTS.values():
-        fault.plant(plot)
-    for name, edges in plot.edges.items():
-        plot.edges[name] = list({str(sorted(edge.items())): edge for edge in edges}.values())
-    return plot
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
@@ -111,7 +100,9 @@ def test_a_wrong_parameter_is_refused(name: str, given: object, said: str) -> No
         catalogue.find(name).bind(given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("line", ["limit", "limit number 3", "limit integer many", "first boolean x"])
+@pytest.mark.parametrize(
+    "line", ["limit", "limit number 3", "limit integer many", "first boolean x"]
+)
 def test_a_header_that_cannot_be_read_is_refused(line: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.cypher"
     file.write_text(f"// title: Mine\n// param: {line}\nMATCH (c:Code) RETURN c.id AS code\n")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Write
-from cypher_world import FURO, HF, HF9, A, Plot, sound
 
 from ehrkg.graph import catalogue
+from tests.cypher.cypher_world import FURO, HF, HF9, A, Plot, Write, sound
 
 ALL = ["t1", "t2", "t3", "t4"]
 CUTS: list[tuple[str, dict[str, Any], list[str]]] = [
