@@ -299,6 +299,7 @@ _ANCHOR: tuple[tuple[str, ClaimRule], ...] = tuple(
         "not_context",
         "related_to_answer",
         "revealing_family",
+        "drug_of_few",
         "names_answer",
         "coding_rule",
         "gives_away",

@@ -167,6 +167,12 @@ class Cohort:
         """
         return self._indicated.get(drug, _NO_CODES)
 
+    def n_conditions(self, drug: str) -> int:
+        """How many conditions the graph lets a drug treat or prevent, kinds of one counted once."""
+        up = self.codes[drug].up
+        targets = {item for node in up for item in self._indications.get(node, ())}
+        return sum(targets.isdisjoint(self.hierarchy.above(target)) for target in targets)
+
     @cached_property
     def _indicated(self) -> dict[str, frozenset[str]]:
         by_node: dict[str, set[str]] = defaultdict(set)

@@ -62,6 +62,7 @@ class Giveaways:
             ("not_context", self._not_context),
             ("related_to_answer", self._related),
             ("revealing_family", self._family),
+            ("drug_of_few", self._drug_of_few),
             ("names_answer", self._names),
             ("coding_rule", self._bound),
             ("gives_away", self._statistic),
@@ -95,6 +96,14 @@ class Giveaways:
     def _family(self, context: CodeFacts, facts: CodeFacts, answer: Answer) -> bool:
         rows = families_of(context, answer.task)
         return bool(rows) and not rows.isdisjoint(families_named(facts))
+
+    def _drug_of_few(self, context: CodeFacts, facts: CodeFacts, _: Answer) -> bool:
+        """A drug for a handful of conditions, the answer or kin of it among them."""
+        if context.kind != "drug" or facts.kind != "diagnosis":
+            return False
+        if self._cohort.indicated(context.id).isdisjoint(self._cohort.related(facts.id)):
+            return False
+        return self._cohort.n_conditions(context.id) <= int(rule_data()["thresholds"]["drug_of_few"])
 
     def _names(self, context: CodeFacts, facts: CodeFacts, _: Answer) -> bool:
         """One name holds more than the allowed share of the answer's words."""

@@ -440,6 +440,21 @@ def test_a_code_that_is_bound_to_the_answer_by_a_coding_rule_does_not() -> None:
     assert "ICD10CM:K21.9" not in contexts(world, STROKE)
 
 
+@pytest.mark.parametrize(("conditions", "may_stand"), [(1, False), (5, False), (6, True)])
+def test_a_drug_for_few_conditions_does_not_stand_beside_one_of_them(
+    conditions: int, may_stand: bool
+) -> None:
+    world = base()
+    world.relation(HEART, "CAUSES", STROKE)
+    world.drug("onlyol", concept="DRUGBANK:ONLY", atc="ATC:X01AA")
+    world.treats("DRUGBANK:ONLY", "M:STROKE")
+    for number in range(1, conditions):
+        world.treats("DRUGBANK:ONLY", f"M:FAR{number}")
+    for number in range(6):
+        world.patient(f"p{number}").visit([HEART, STROKE, GOUT, ASTHMA], [("onlyol", "oral")])
+    assert ("DRUGNAME:onlyol" in contexts(world, STROKE)) is may_stand
+
+
 def test_a_code_after_which_the_answer_is_nearly_sure_does_not() -> None:
     code = "ICD10CM:R47.01"
     few = with_companion(code, "Aphasia", concept="HP:APHASIA")
