@@ -13,6 +13,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -36,6 +37,12 @@ def style() -> Mapping[str, Any]:
     text = files("ehrkg.graph").joinpath("picture.yaml").read_text(encoding="utf-8")
     rules: Mapping[str, Any] = yaml.safe_load(text)
     return rules
+
+
+@cache
+def _page() -> Template:
+    """The page around a drawing (picture.html)."""
+    return Template(files("ehrkg.graph").joinpath("picture.html").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -182,8 +189,8 @@ class Picture:
 
     def page(self, below: str = "") -> str:
         """A whole HTML page: title, drawing, legend, and ``below`` (HTML) under it."""
-        return _PAGE.format(
-            title=_text(self.title), svg=self.svg(), legend=_legend(), below=below, script=_SCRIPT
+        return _page().substitute(
+            title=_text(self.title), svg=self.svg(), legend=_legend(), below=below
         )
 
     def frame(self, below: str = "") -> str:
@@ -359,68 +366,3 @@ def _legend() -> str:
         f'{tone["sign"]} {tone["words"]}</span>'
         for name, tone in style()["polarity"].items() if name
     )
-
-
-_SCRIPT = """
-const all = [...document.querySelectorAll('.card, .join, .label')];
-let pinned = null;
-function light(id) {
-  const near = new Set([id]);
-  for (const j of document.querySelectorAll('.join')) {
-    if (j.dataset.start === id) near.add(j.dataset.end);
-    if (j.dataset.end === id) near.add(j.dataset.start);
-  }
-  for (const one of all) {
-    const on = id === null || (one.dataset.id !== undefined ? near.has(one.dataset.id)
-      : one.dataset.start === id || one.dataset.end === id);
-    one.classList.toggle('dim', !on);
-  }
-}
-for (const card of document.querySelectorAll('.card')) {
-  const id = card.dataset.id;
-  card.addEventListener('mouseenter', () => pinned === null && light(id));
-  card.addEventListener('mouseleave', () => pinned === null && light(null));
-  const pin = () => { pinned = pinned === id ? null : id; light(pinned); };
-  card.addEventListener('click', event => { event.stopPropagation(); pin(); });
-  card.addEventListener('keydown', event => { if (event.key === 'Enter') pin(); });
-}
-document.addEventListener('click', () => { pinned = null; light(null); });
-"""
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-script-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light; }}
-body {{ margin: 20px 24px; background: #fff; color: #111827; font: 14px/1.45 system-ui, \
-"Segoe UI", "Helvetica Neue", Arial, sans-serif; }}
-h1 {{ font-size: 19px; margin: 0 0 6px; }}
-.legend {{ display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 13px; margin: 0 0 8px; }}
-.legend svg path {{ fill: none; }}
-.drawing {{ overflow-x: auto; border: 1px solid #e5e7eb; border-radius: 8px; }}
-.drawing svg {{ display: block; max-width: 100%; height: auto; }}
-.drawing text {{ font: 12.5px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }}
-.drawing .bold {{ font-weight: 600; }}
-.drawing .heading {{ font-size: 13px; font-weight: 600; fill: #4b5563; }}
-.drawing .label {{ font-size: 11.5px; text-anchor: middle; paint-order: stroke; stroke: #fff; \
-stroke-width: 4px; stroke-linejoin: round; }}
-.join {{ fill: none; }}
-.card {{ cursor: pointer; }}
-.card:focus {{ outline: none; }}
-.card:focus rect {{ stroke-width: 3.5; }}
-.dim {{ opacity: .13; }}
-.below {{ max-width: 75em; margin-top: 18px; overflow-wrap: anywhere; }}
-</style></head><body>
-<h1>{title}</h1>
-<p class="legend">{legend}<span style="color:#4b5563">point at a card for its whole text; \
-click it to see what it touches</span></p>
-<div class="drawing">
-{svg}
-</div>
-<div class="below">{below}</div>
-<script>{script}</script>
-</body></html>
-"""

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ehrkg.graph.lint import lint
 
@@ -93,9 +95,18 @@ def test_places_count_lines_and_letters() -> None:
     assert [(one.line, one.column) for one in found] == [(4, 8)]
 
 
-def test_text_that_is_no_cypher_does_no_harm() -> None:
-    for text in ("", "(", ")]}", "MATCH (", "MATCH (c:Code", "-[:", "RETURN [", "'", "$", "[*.."):
-        lint(text)
+PIECES = [
+    "MATCH", "RETURN", "WITH", "UNION", "DISTINCT", "CALL", "COUNT", "AS", "c", "Code", "MAPS_TO",
+    "$p", "'x'", "'", "`", "(", ")", "[", "]", "{", "}", "-", "<", ">", ":", "|", "*", ".", "..",
+    ",", "1", "=~", ";", "+", "//", "/*", "\n",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES)))
+@settings(max_examples=150, deadline=None)
+def test_text_that_is_no_cypher_does_no_harm(words: list[str]) -> None:
+    for text in (" ".join(words), "".join(words)):
+        assert all(one.line >= 1 and one.column >= 1 for one in lint(text))
 
 
 def test_the_command_line_says_where_and_what(tmp_path: Path) -> None:
