@@ -129,7 +129,8 @@ class NamedQuery:
                 raise UsageError(
                     f"{self.name} has no parameter {name!r}" if name not in known
                     else f"{name} is given no value",
-                    todo=f"name=value (-p name=value) with one of: {', '.join(known) or '(none)'}",
+                    todo=f"name=value (-p name=value) with one of: {', '.join(known) or '(none)'}; "
+                    "a file of yours declares each: // param: name type default  help",
                 )
             values[name] = known[name].value(value)
         return values

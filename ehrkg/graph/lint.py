@@ -91,8 +91,7 @@ def _functions(tokens: Tokens) -> Iterator[Finding]:
                       "use functions of the language")
         elif name in rules["functions"]:
             rule = rules["functions"][name]
-            if not _runs(tokens, at, rule.get("unless", ["<never>"])):
-                yield _at(token, rule["message"], rule["hint"])
+            yield _at(token, rule["message"], rule["hint"])
         elif name not in rules["shared"] and name not in rules["keywords"]:
             yield _at(token, f"{token.text}() is not known to be the same on both engines",
                       f"use some of {', '.join(sorted(rules['shared']))}")

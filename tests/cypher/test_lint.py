@@ -49,7 +49,7 @@ BAD = [
     ("MATCH (c:Code:Concept) RETURN c.id AS x", "several labels", 7),
     ("MATCH (c:Code) RETURN c.id AS c ORDER BY c", "hides the variable c", 31),
     ("MATCH (c:Code) RETURN labels(c) AS x", "labels()", 23),
-    ("MATCH (v:Visit) RETURN sum(v.age) AS x", "sum of integers", 24),
+    ("MATCH (v:Visit) RETURN toString(v.age) AS x", "toString()", 24),
     ("MATCH (v:Visit) RETURN round(1.5) AS x", "two arguments", 24),
     ("MATCH (c:Code) WHERE c.id STARTS WITH $a + ':' RETURN c.id AS x", "looser", 27),
     ("MATCH (c:Code) WHERE c.name =~ 'a.*' RETURN c.id AS x", "regular expressions", 29),
@@ -81,7 +81,7 @@ def test_what_differs_is_found_where_it_stands(text: str, said: str, column: int
     "WHERE NOT s.negated RETURN a.id AS a_id, s.source AS source, count(*) AS n",
     "MATCH (r:Relation)-[:HEAD|TAIL]->(c:Code|Concept) RETURN c.id AS other, c.name AS name",
     "MATCH (a:Concept)-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN DISTINCT b.id AS id",
-    "MATCH (r:Relation) RETURN round(avg(r.score), 4) AS score, sum(1.0 * r.lift) AS lift",
+    "MATCH (r:Relation) RETURN round(avg(r.score), 4) AS score, sum(r.n_path) AS paths",
     "MATCH (c:`Code`) WHERE EXISTS { MATCH (c)-[:MAPS_TO]->(:Concept) } RETURN c.`id` AS code",
     "MATCH (v:Visit) WITH v.patient AS patient, count(v) AS visits WHERE visits > 1 "
     "RETURN patient, visits ORDER BY visits DESC, patient LIMIT $limit",
