@@ -5,16 +5,17 @@
 // param: visits integer 20  Least number of visits that hold the context code.
 // param: limit integer 50  How many to show.
 // columns: given, given_name, answer, answer_name, visits, both, share, templates
-MATCH (t:Template)-[:GIVEN]->(c:Code)
-WHERE t.build = $build AND t.task <> 'prognosis'
-MATCH (t)-[:ANSWER]->(d:Code)
-WITH c, d, count(DISTINCT t.id) AS templates
-MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
-WITH c, d, templates, count(DISTINCT v.id) AS visits
+MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c:Code)
+WHERE v.build = $build
+WITH c, count(DISTINCT v.id) AS visits
 WHERE visits >= $visits
+MATCH (t:Template)-[:GIVEN]->(c)
+WHERE t.task <> 'prognosis'
+MATCH (t)-[:ANSWER]->(d:Code)
+WITH c, d, visits, count(DISTINCT t.id) AS templates
 MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
-MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d)
-WITH c, d, templates, visits, count(DISTINCT v.id) AS both
+WHERE EXISTS { MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d) }
+WITH c, d, visits, templates, count(DISTINCT v.id) AS both
 WHERE 1.0 * both / visits >= $share
 RETURN c.id AS given, c.name AS given_name, d.id AS answer, d.name AS answer_name, visits, both,
        round(1.0 * both / visits, 4) AS share, templates
