@@ -79,8 +79,8 @@ def as_observed(visits: Iterable[tuple[VisitFacts, str]]) -> Possible:
     found = Possible()
     if len(people) >= bounds["patients_for_sex"] and len(sexes) == 1:
         found = found.narrowed(Possible(next(iter(sexes))))
-    if len(people) >= bounds["patients_for_age"] and ages:
-        around = bounds["years_around"]
+    if ages:
+        around = bounds["years_around"] + bounds["years_for_one"] // len(people)
         found = found.narrowed(
             Possible(BOTH, max(0, min(ages) - around), min(OLDEST, max(ages) + around))
         )
