@@ -17,7 +17,7 @@ import yaml
 from ehrkg.benchmark.code_classes import REMEMBERED, code_class, in_ranges, rule_data
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.cohort_codes import CodeFacts
-from ehrkg.benchmark.names import display, drug_name, says_something, words
+from ehrkg.benchmark.names import display, drug_name, general_words, says_something, words
 
 NEXT = "next"
 
@@ -103,16 +103,18 @@ class Giveaways:
             return False
         if self._cohort.indicated(context.id).isdisjoint(self._cohort.related(facts.id)):
             return False
-        return self._cohort.n_conditions(context.id) <= int(rule_data()["thresholds"]["drug_of_few"])
+        return self._cohort.n_conditions(context.id) <= int(
+            rule_data()["thresholds"]["drug_of_few"]
+        )
 
     def _names(self, context: CodeFacts, facts: CodeFacts, _: Answer) -> bool:
-        """One name holds more than the allowed share of the answer's words."""
+        """One name holds the allowed share of the answer's words or more, general ones aside."""
         asked = words(drug_name(facts) if facts.kind == "drug" else display(facts))
         if not asked:
             return False
         said = words(context.name) | words(display(context))
-        share = len(asked & said) / len(asked)
-        return share > float(rule_data()["thresholds"]["revealed_share"])
+        share = len((asked & said) - general_words()) / len(asked)
+        return asked <= said or share >= float(rule_data()["thresholds"]["revealed_share"])
 
     def _bound(self, context: CodeFacts, facts: CodeFacts, _: Answer) -> bool:
         return self._cohort.bound(context.id, facts.id)

@@ -49,6 +49,7 @@ class NameRules:
     proper: frozenset[str]
     small_words: frozenset[str]
     qualifying: frozenset[str]
+    general_words: tuple[str, ...]
     acronyms: frozenset[str]
     drug_noise: Rewrites
     routes: Mapping[str, Mapping[str, str]]
@@ -72,6 +73,7 @@ def rules() -> NameRules:
         proper=frozenset(raw["proper"]),
         small_words=frozenset(raw["small_words"]),
         qualifying=frozenset(raw["qualifying"]),
+        general_words=tuple(str(word) for word in raw["general_words"]),
         acronyms=frozenset(raw["acronyms"]),
         drug_noise=_rewrites(raw["drug_noise"]),
         routes=MappingProxyType(raw["routes"]),
@@ -323,3 +325,9 @@ def words(name: str) -> frozenset[str]:
     """
     found = re.findall(r"[a-z0-9]+", cleaned(name).casefold())
     return frozenset(word[:STEM_LENGTH] for word in found if word not in rules().small_words)
+
+
+@cache
+def general_words() -> frozenset[str]:
+    """The words, cut like those of ``words``, that two names may share and still say two things."""
+    return frozenset(word[:STEM_LENGTH] for word in rules().general_words)

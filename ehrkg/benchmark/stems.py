@@ -81,7 +81,7 @@ def render_stem(
     plural = words["n_conditions"] != 1
     words["lead"] = chosen["lead"] if plural else chosen.get("lead_one", chosen["lead"])
     parts = (chosen["opening"], phrasings()["history"], phrasings()["events"], chosen[format])
-    return " ".join(" ".join(_compiled(part).render(words) for part in parts).split())
+    return " ".join(_compiled(" ".join(parts)).render(words).split())
 
 
 @cache
