@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,7 +70,8 @@ def funnel(steps: Sequence[tuple[str, int]]) -> str:
             hovertemplate="%{y}: %{text}<extra></extra>",
         )
     )
-    figure.update_xaxes(type="log", title="count (logarithmic)")
+    top = math.log10(max(max(counts, default=1), 1)) + 0.3
+    figure.update_xaxes(type="log", title="count (logarithmic)", range=[0, top], dtick=1)
     figure.update_yaxes(automargin=True)
     return _html(figure, "funnel", height=60 + 34 * len(steps))
 

@@ -81,7 +81,7 @@ def render(data: ReportData) -> str:
         verdict_names=list(charts.VERDICT_COLOURS),
         verdict_chart=charts.verdicts(verdicts),
         selection=sections.selection(data.hospital.visits, data.hospital.patients, data.templates),
-        accuracy=accuracy.to_pylist(),
+        accuracy=sections.with_controls(accuracy),
         accuracy_chart=charts.accuracies(accuracy, options[0]) if options else "",
         open_ended=open_ended_by(data.scores, seed=seed).to_pylist(),
         checks=data.checks,

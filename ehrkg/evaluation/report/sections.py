@@ -178,6 +178,27 @@ def _claim(relation: Mapping[str, Any], names: Mapping[str, str]) -> str:
     return f"{head} — {words} — {tail}"
 
 
+def with_controls(accuracy: pa.Table) -> list[dict[str, Any]]:
+    """One row a model, task and number of options, with both controls beside the accuracy.
+
+    Args:
+        accuracy: ``summary.accuracy_by``.
+    """
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in accuracy.to_pylist():
+        key = (row["model"], row["task"], row["n_options"])
+        rows.setdefault(key, {})[row["setting"]] = row
+    return [
+        found["plain"]
+        | {
+            setting: found[setting]["accuracy"] if setting in found else None
+            for setting in ("no_stem", "other_stem")
+        }
+        for _, found in sorted(rows.items())
+        if "plain" in found
+    ]
+
+
 def ledger_rows(ledger: Ledger) -> Sequence[dict[str, Any]]:
     """The ledger as rows of a table."""
     return ledger.as_json()
