@@ -99,7 +99,8 @@ def _reason(code: str, looked_up: index.Index) -> str:
 
 
 def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Link]:
-    single = len(reading.concepts) == 1 and not reading.partly
+    levels = read_yaml("rules.yaml")["vehicles"]["levels"] if reading.vehicle else 0
+    single = len(reading.concepts) == 1 and not reading.partly and not reading.vehicle
     chosen: dict[str, Link] = {}
     for item in reading.found:
         for concept in item.hit.concepts:
@@ -108,7 +109,7 @@ def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Lin
             how = HOW.get(method, "is")
             link = Link(
                 code=code,
-                levels=0,
+                levels=levels,
                 concept=concept,
                 method=method,
                 predicate="skos:exactMatch" if single else "skos:broadMatch",
@@ -118,6 +119,7 @@ def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Lin
                     f"{item.phrase!r} {how} {label.text!r}, "
                     f"{'a brand' if label.scope == 'brand' else 'a name'} of "
                     f"{looked_up.names.get(concept) or concept}"
+                    f"{', ordered as a vehicle' if reading.vehicle else ''}"
                 ),
             )
             if concept not in chosen or link.confidence > chosen[concept].confidence:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from ehrkg.mapping.index import Index, Reference
 from ehrkg.mapping.links import Link
@@ -23,20 +25,46 @@ PCS_AXES_BEFORE_NONE = len("ICD10PCS:") + 5
 """From the sixth axis (device) on, "Z" says that there is none."""
 
 
-def depths(code: str, index: Index) -> list[tuple[str, int]]:
+class Place(NamedTuple):
+    """A code of the tree as seen from a code below it.
+
+    Attributes:
+        code: the code of the tree.
+        depth: how many levels up it counts as.
+        least: the fewest levels a link found there has.
+    """
+
+    code: str
+    depth: int
+    least: int
+
+
+def depths(code: str, index: Index) -> list[Place]:
     """The code and what stands above it, each with its levels up.
 
     A leaf that only says that nothing more is said ("I50.9 Heart failure, unspecified") is the
     same concept as its parent, so that step is not counted; nor is the one from an ICD-10-PCS code
-    to the same without its last "Z", which says "no device" or "no qualifier".
+    to the same without its last "Z", which says "no device" or "no qualifier". Nor are steps under
+    a node whose codes are all kinds of what it means (rules.yaml, kinds_below); but what is found
+    beyond them is a wider concept, one level away at least.
     """
     places = index.chain(code)
-    found = [(code, 0)]
-    depth = 0
-    for below, place in pairwise(places):
-        depth += 0 if _says_the_same(below, place, index) else 1
-        found.append((place, depth))
+    found = [Place(code, 0, 0)]
+    depth = least = 0
+    for at, (below, place) in enumerate(pairwise(places), start=1):
+        if not _says_the_same(below, place, index):
+            if _kinds_below() & set(places[at:]):
+                least = 1
+            else:
+                depth += 1
+        found.append(Place(place, depth, least))
     return found
+
+
+@cache
+def _kinds_below() -> frozenset[str]:
+    rows = read_yaml("rules.yaml")["kinds_below"]
+    return frozenset(f"{system}:{code}" for system, codes in rows.items() for code in codes)
 
 
 def _says_the_same(below: str, place: str, index: Index) -> bool:
@@ -50,20 +78,25 @@ def _says_the_same(below: str, place: str, index: Index) -> bool:
 
 def find(code: str, index: Index) -> list[Link]:
     """All links of a code by mappings and cross-references, at every level of its tree."""
-    return [link for place, depth in depths(code, index) for link in _at(code, place, depth, index)]
+    return [link for place in depths(code, index) for link in _at(code, place, index)]
 
 
-def _at(code: str, place: str, depth: int, index: Index) -> Iterator[Link]:
+def _at(code: str, where: Place, index: Index) -> Iterator[Link]:
+    place, depth, least = where
     stated = [row for row in index.references.get(place, ()) if index.linkable(row.concept)]
-    close = _widest([row for row in stated if row.predicate == "skos:closeMatch"], index)
+    curated = read_yaml("rules.yaml")["curated"]
+    close = _widest(
+        [r for r in stated if r.predicate == "skos:closeMatch" and r.confidence < curated], index
+    )
     crowded = len({row.concept for row in close}) > read_yaml("rules.yaml")["crowd"]
     fading = read_yaml("rules.yaml")["confidence"]["level"]
     for row in stated:
-        if row.predicate not in STEP or (row.predicate == "skos:closeMatch" and row not in close):
-            continue
         is_close = row.predicate == "skos:closeMatch"
-        vague = is_close and (crowded or _is_far_fetched(place, row.concept, index))
-        levels = depth + STEP[row.predicate] + (1 if vague else 0)
+        doubtful = is_close and row.confidence < curated
+        if row.predicate not in STEP or (doubtful and row not in close):
+            continue
+        vague = doubtful and (crowded or _is_far_fetched(place, row.concept, index))
+        levels = max(least, depth + STEP[row.predicate] + (1 if vague else 0))
         yield Link(
             code=code,
             levels=levels,
@@ -72,7 +105,7 @@ def _at(code: str, place: str, depth: int, index: Index) -> Iterator[Link]:
             predicate=_predicate(levels, is_close=is_close and place == code),
             confidence=row.confidence * fading**levels,
             source=row.source,
-            explanation=_explain(code, place, row, depth, index),
+            explanation=_explain(code, place, row, max(least, depth), index),
         )
 
 

@@ -39,7 +39,7 @@ def find(code: str, name: str, index: Index, names: Mapping[Key, tuple[Label, ..
         names: of the concepts that fit the code's kind (``by_name``).
     """
     found: list[Link] = []
-    for place, depth in depths(code, index):
+    for place, depth, least in depths(code, index):
         title = index.names.get(place, "") or (name if place == code else "")
         ways = [(0, title, words) for words in same_names(title)]
         terms = () if "other" in title.lower() else index.terms.get(place, ())
@@ -47,7 +47,7 @@ def find(code: str, name: str, index: Index, names: Mapping[Key, tuple[Label, ..
         ways += [(1, title, words) for words in wider_names(title)]
         for farther, said, words in ways:
             found += [
-                _link(code, place, said, label, depth, farther)
+                _link(code, place, said, label, max(depth, least), farther)
                 for label in names.get(words, ())
                 if index.linkable(label.concept)
             ]

@@ -58,3 +58,23 @@ def kind_of(text: str, phrases: Collection[str]) -> str:
         if rule.pattern.search(plain) and not (rule.unless and rule.unless.search(plain)):
             return rule.kind
     return DEFAULT
+
+
+@cache
+def _vehicles() -> tuple[frozenset[str], re.Pattern[str]]:
+    rule = read_yaml("rules.yaml")["vehicles"]
+    return frozenset(rule["kinds"]), re.compile(rule["pattern"])
+
+
+def is_vehicle(text: str, kind: str) -> bool:
+    """Whether a string orders what carries a drug, or keeps a line or a machine open.
+
+    Args:
+        text: the string as the hospital writes it.
+        kind: what ``kind_of`` says of it.
+
+    >>> is_vehicle("Heparin Flush (10 units/ml)", "drug"), is_vehicle("Heparin Sodium", "drug")
+    (True, False)
+    """
+    kinds, words = _vehicles()
+    return kind in kinds or bool(words.search(clean(text)))

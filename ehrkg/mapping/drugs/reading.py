@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ehrkg.mapping.drugs.kinds import kind_of
+from ehrkg.mapping.drugs.kinds import is_vehicle, kind_of
 from ehrkg.mapping.drugs.lexicon import Hit, Lexicon
 from ehrkg.mapping.drugs.text import Word, salts_in, word_set, words
 
@@ -34,12 +34,14 @@ class Reading:
         found: phrases read as drugs, in their order.
         unread: words that say something, but not to this knowledge.
         partly: whether one of these stands where an ingredient would.
+        vehicle: whether it is ordered to carry a drug or to keep a line or a machine open.
     """
 
     kind: str
     found: tuple[Found, ...]
     unread: tuple[str, ...]
     partly: bool
+    vehicle: bool = False
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -71,7 +73,11 @@ def read_drug(text: str, lexicon: Lexicon) -> Reading:
     if kind in NO_DRUG_IN:
         found = []
     return Reading(
-        kind, tuple(found), tuple(word.text for word in unread), any(w.begins for w in unread)
+        kind,
+        tuple(found),
+        tuple(word.text for word in unread),
+        any(w.begins for w in unread),
+        is_vehicle(text, kind),
     )
 
 
