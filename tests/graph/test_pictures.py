@@ -121,6 +121,13 @@ def test_a_picture_stays_small_however_much_there_is(full: GraphStore) -> None:
     assert any("490 more" in card.title for card in picture.cards)
 
 
+def test_a_template_without_a_relation_is_drawn_all_the_same(full: GraphStore) -> None:
+    found = explain_template(full, "t1")
+    bare = replace(found, claim=None, evidence=(), links=(), visit=None, target=None)
+    assert [column.heading for column in draw(bare).columns] == ["Codes recorded"]
+    assert "Template t1" in draw(bare).page()
+
+
 def test_cards_of_a_column_never_overlap() -> None:
     cards = tuple(
         Card(f"c{n}", n % 2, "word " * (n * 3 + 1), ("寒" * n * 20,)) for n in range(9)
