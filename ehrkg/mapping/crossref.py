@@ -56,7 +56,7 @@ def depths(code: str, index: Index) -> list[Place]:
             if _kinds_below() & set(places[at:]):
                 least = 1
             else:
-                depth += 1
+                depth = max(depth, least) + 1
         found.append(Place(place, depth, least))
     return found
 
