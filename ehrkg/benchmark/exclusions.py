@@ -14,7 +14,7 @@ import pyarrow as pa
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.names import display
 from ehrkg.benchmark.pools import entity_of, era_of, settings_of
-from ehrkg.benchmark.possible import Possible, settings
+from ehrkg.benchmark.possible import Possible
 from ehrkg.benchmark.support import Grid, Support
 from ehrkg.propose.tasks import tasks
 
@@ -175,7 +175,6 @@ def _rules(
             np.array([related.to_patient(row["patient"]) for row in templates]).reshape(size),
         ),
         *maybe_true(task, templates, codes, cohort, support),
-        ("suggested_by_company", _suggested(task, templates, rows, support)),
         (
             "excludes1_of_answer",
             _any_of(
@@ -270,19 +269,6 @@ def _chained(
     if not names or not chains:
         return np.zeros((len(sets), len(codes)), dtype=bool)
     return _any_of(sets, names, support.chained(names, codes, chains))
-
-
-def _suggested(task: str, templates: Rows, rows: Rows, support: Support) -> Grid:
-    """Whether the company of a candidate and of an event of the stem suggests an edge."""
-    rules = settings_of(task)
-    contexts = [row["context"] for row in templates]
-    grid = np.zeros((len(templates), len(rows)), dtype=bool)
-    names = sorted({code for held in contexts for code in held})
-    at = [position for position, row in enumerate(rows) if row["eligible"]]
-    if names and at and rules["suggested_by"]:
-        scores = support.suggested(names, [rows[i]["code"] for i in at], rules["suggested_by"])
-        grid[:, at] = _any_of(contexts, names, scores > float(settings()["suggested"]))
-    return grid
 
 
 def _any_of(sets: Sequence[Sequence[str]], names: Sequence[str], grid: Grid) -> Grid:

@@ -26,7 +26,6 @@ ATC_SUBGROUP = len("ATC:C07AB")
 """The length of the CURIE of a chemical subgroup, whose drugs are next of kin: ATC level 4."""
 
 Grid = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.floating[Any]]
 
 DOUBTFUL = ("supported", "ambiguous")
 """Verdicts under which a relation may be true."""
@@ -105,40 +104,6 @@ class Support:
             path = self._directed(first) @ self._directed(second)
             grid |= ((left @ (path + path.T)) @ right.T).toarray() > 0
         return grid
-
-    def suggested(
-        self, rows: Sequence[str], columns: Sequence[str], predicates: Iterable[str]
-    ) -> Floats:
-        """How strongly the company that row and column keep suggests that an edge joins them.
-
-        Two codes are alike when edges lead from them to the same concepts (cosine of the sets of
-        concepts at the other ends). An edge is suggested when what is like the column is joined
-        with the row, and when what is like the row is joined with the column: collaborative
-        filtering by item and by user (Sarwar et al. 2001), which finds edges that were left out of
-        a graph far better than degree or shared ends do. The columns are the company of both.
-
-        Args:
-            rows: code ids.
-            columns: code ids.
-            predicates: names of the edges.
-
-        Returns:
-            A grid of len(rows) x len(columns), in [0, 1], rounded to 4 digits: the share of the
-            company, weighed by likeness, that is joined; the mean of both ways.
-        """
-        matrix = self._matrix(tuple(sorted(set(predicates))))
-        left, right = self._reach(rows), self._reach(columns)
-        ends, others = (left @ matrix) > 0, (right @ matrix) > 0
-        joined = ((left @ matrix) @ right.T).toarray() > 0
-        among = ((right @ matrix) @ right.T).toarray() > 0
-        company = _cosine(others, others)
-        np.fill_diagonal(company, 0)
-        mine = _cosine(ends, others)
-        mine[np.array(rows, dtype=object)[:, None] == np.array(columns, dtype=object)] = 0
-        by_column = _shares(joined.astype(np.float32) @ company, company.sum(axis=0)[None, :])
-        by_row = _shares(mine @ among.astype(np.float32), mine.sum(axis=1)[:, None])
-        found: Floats = np.round((by_column + by_row) / 2, 4)
-        return found
 
     def edges_at(
         self, codes: Sequence[str], predicates: Iterable[str]
@@ -228,20 +193,6 @@ class Support:
         rows, columns = [one for one, _ in ends], [other for _, other in ends]
         shape = (len(self._nodes), len(self._nodes))
         return sparse.csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
-
-
-def _cosine(one: Any, other: Any) -> Floats:
-    """Cosine between the rows of two sparse grids of yes and no."""
-    first, second = one.astype(np.float32), other.astype(np.float32)
-    sizes = [np.sqrt(np.maximum(1, np.asarray(grid.sum(axis=1)).ravel())) for grid in (one, other)]
-    found: Floats = (first @ second.T).toarray() / np.outer(*sizes).astype(np.float32)
-    return found
-
-
-def _shares(part: Floats, whole: Floats) -> Floats:
-    """Part of whole, nought where there is no whole."""
-    found: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-    return found
 
 
 def _edges(knowledge: Knowledge, verified: Verified) -> dict[str, set[tuple[str, str]]]:
