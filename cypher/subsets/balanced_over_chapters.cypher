@@ -5,10 +5,12 @@
 // columns: template
 MATCH (t:Template)-[:ASSERTS]->(:Relation)-[:TAIL]->(c:Code)
 WHERE t.build = $build AND c.chapter_name IS NOT NULL
-WITH DISTINCT t.id AS template, toLower(c.chapter_name) AS chapter
-MATCH (u:Template)-[:ASSERTS]->(:Relation)-[:TAIL]->(d:Code)
-WHERE u.build = $build AND toLower(d.chapter_name) = chapter AND u.id <= template
-WITH template, chapter, count(DISTINCT u.id) AS place
+WITH toLower(c.chapter_name) AS chapter, collect(DISTINCT t.id) AS held
+UNWIND held AS template
+UNWIND held AS other
+WITH chapter, template, other
+WHERE other <= template
+WITH chapter, template, count(*) AS place
 WHERE place <= $each
 RETURN DISTINCT template
 ORDER BY template
