@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Benchmark": "ehrkg.benchmark",
+    "Benchmark": "ehrkg.session.kg",
     "Build": "ehrkg.pipeline",
     "CheckError": "ehrkg.foundation.errors",
     "EhrkgError": "ehrkg.foundation.errors",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, write_report
+    from ehrkg.evaluation.results import Results, evaluate
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
     from ehrkg.evaluation.summary import accuracy_by, open_ended_by
@@ -27,7 +28,9 @@ _HOMES = {
     "MostFrequent": "baselines",
     "PlantedShare": "planted",
     "ReportData": "report",
+    "Results": "results",
     "accuracy_by": "summary",
+    "evaluate": "results",
     "open_ended_by": "summary",
     "planted_in": "planted",
     "planted_shares": "planted",
@@ -44,7 +47,9 @@ __all__ = [
     "MostFrequent",
     "PlantedShare",
     "ReportData",
+    "Results",
     "accuracy_by",
+    "evaluate",
     "open_ended_by",
     "planted_in",
     "planted_shares",

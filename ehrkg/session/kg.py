@@ -12,6 +12,7 @@ import pyarrow as pa
 from ehrkg import benchmark, ehr, mapping, ontology, verify
 from ehrkg.benchmark import Benchmark
 from ehrkg.ehr.schema import Hospital
+from ehrkg.evaluation.results import evaluate
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
@@ -23,6 +24,8 @@ from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
+
+Benchmark.set_evaluator(evaluate)
 
 
 class KnowledgeGraph:
@@ -190,7 +193,7 @@ class KnowledgeGraph:
             seed=seed,
             ledger=self.ledger,
         )
-        items = benchmark.make_items(
+        made = benchmark.make_questions(
             templates,
             self.hospital,
             self.knowledge,
@@ -202,7 +205,12 @@ class KnowledgeGraph:
         )
         writers.write_templates(self.store, templates)
         return Benchmark.from_tables(
-            templates=templates, items=items, relations=verified.relations, store=self.store
+            templates=templates,
+            items=made.items,
+            relations=verified.relations,
+            events=self.hospital.events,
+            pool=made.pool,
+            store=self.store,
         )
 
     def query(self, cypher: str, **parameters: Any) -> pa.Table:

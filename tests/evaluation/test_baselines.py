@@ -112,3 +112,19 @@ def test_scores_do_not_depend_on_the_order_of_items():
     turned = run_baselines(items(rows[::-1]), [Chance()], {})
     assert straight.equals(turned)
     assert np.isclose(accuracy_by(straight)["accuracy"][0].as_py(), 0.25)
+
+
+def test_a_benchmark_evaluates_models_and_shows_intervals():
+    import ehrkg
+    from ehrkg.benchmark.schema import TEMPLATES
+
+    rows = [item(n, patient=f"p{n}") for n in range(6)]
+    templates = pa.Table.from_pylist(
+        [{name: None for name in TEMPLATES.names} | {"id": f"t{n}"} for n in range(6)], TEMPLATES
+    )
+    bench = ehrkg.Benchmark.from_tables(templates=templates, items=items(rows))
+    results = bench.evaluate(Chance())
+    assert results.accuracy()["accuracy"].to_pylist() == [0.25] * 3
+    assert "chance, treatment, 4 options, plain: 25.0 %" in repr(results)
+    with pytest.raises(UsageError, match="can't answer"):
+        bench.evaluate("gpt")
