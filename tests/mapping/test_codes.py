@@ -51,6 +51,46 @@ def test_a_pcs_axis_that_says_none_is_no_level() -> None:
     assert links(found, "ICD10PCS:0W9G3ZX")["X:p"].levels == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "levels"),
+    [
+        ("ICD10CM:L03", 0),
+        ("ICD10CM:L03.116", 1),  # which leg is no kind of its own
+        ("ICD10CM:L03.90", 1),
+        ("ICD9CM:707.03", 1),
+        ("ICD9CM:707.15", 2),  # out of the pressure ulcers, up to the category
+    ],
+)
+def test_side_site_and_stage_are_one_level_however_deep(code: str, levels: int) -> None:
+    rows = [("X:cellulitis", "L03"), ("X:pressure-ulcer", "707.0"), ("X:ulcer", "707")]
+    extra = knowledge(
+        concepts=build("concepts", [(name, name, "disease", "", SOURCE) for name, _ in rows]),
+        mappings=build(
+            "mappings",
+            [
+                (name, "skos:exactMatch", f"ICD{10 if at[0] == 'L' else 9}CM:{at}", 0.9, SOURCE)
+                for name, at in rows
+            ],
+        ),
+    )
+    found = links(mapped(code, extra=extra), code)
+    assert {link.levels for link in found.values()} == {levels}
+    assert len(found) == 1
+
+
+def test_a_close_match_set_by_a_reader_holds_beside_its_kin() -> None:
+    code = "ICD9CM:275.2"
+    rows = [("X:wide", 0.6), ("X:low", 0.8), ("X:high", 0.8)]
+    extra = knowledge(
+        concepts=build("concepts", [(name, name, "disease", "", SOURCE) for name, _ in rows]),
+        mappings=build("mappings", [(n, "skos:closeMatch", code, c, SOURCE) for n, c in rows]),
+    )
+    extra = merge(extra, subclass("X:low", "X:wide"), subclass("X:high", "X:wide"))
+    found = links(mapped(code, extra=extra), code)
+    assert {"X:low", "X:high"} <= set(found)
+    assert {link.levels for link in found.values()} == {1}
+
+
 def test_only_the_nearest_links_are_kept() -> None:
     assert set(links(mapped("ICD10CM:I50.23"), "ICD10CM:I50.23")) == {"X:systolic-hf"}
 

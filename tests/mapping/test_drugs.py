@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ehrkg.mapping import map_codes
+from ehrkg.mapping import NEAR, map_codes
 from ehrkg.ontology.tables import build, knowledge
 
 from .worlds import SOURCE, codes, drug, kb, links
@@ -105,6 +105,32 @@ def test_one_ingredient_is_exact_and_each_of_a_combination_is_broader() -> None:
     assert {link.predicate for link in links(found, ids[0]).values()} == {"skos:exactMatch"}
     assert {link.predicate for link in links(found, ids[1]).values()} == {"skos:broadMatch"}
     assert {link.levels for link in links(found, ids[1]).values()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("text", "ingredient"),
+    [
+        ("0.9% sodium chloride (mini bag plus)", "D:sodium-chloride"),
+        ("syringe (0.9% sodium chloride)", "D:sodium-chloride"),
+        ("sodium chloride 0.9%  flush", "D:sodium-chloride"),
+        ("iso-osmotic dextrose", "D:dextrose"),
+        ("heparin flush (10 units/ml)", "D:heparin"),
+        ("heparin dwell (1000 units/ml)", "D:heparin"),
+        ("heparin (crrt machine priming)", "D:heparin"),
+    ],
+)
+def test_a_vehicle_or_a_flush_is_read_but_not_linked_near(text: str, ingredient: str) -> None:
+    code = f"DRUGNAME:{text}"
+    link = links(map_codes(codes(code), kb()), code)[ingredient]
+    assert link.levels > NEAR
+    assert link.predicate == "skos:broadMatch"
+    assert drug(text)[1]
+
+
+@pytest.mark.parametrize("text", ["dextrose 50%", "3% sodium chloride", "heparin sodium"])
+def test_what_acts_by_itself_is_no_vehicle(text: str) -> None:
+    code = f"DRUGNAME:{text}"
+    assert {link.levels for link in links(map_codes(codes(code), kb()), code).values()} == {0}
 
 
 def test_a_combination_read_in_part_is_not_the_part() -> None:

@@ -501,6 +501,40 @@ def test_every_concept_that_the_derivation_rules_name_is_in_the_core() -> None:
     named = set(rules()["too_broad"]) | set(rules()["refused"]) | set(rules()["wrong_synonyms"])
     for conditions in rules()["refused"].values():
         named |= set(conditions)
+    for disease, parents in rules()["refused_parents"].items():
+        named |= {disease, *parents}
     for rule in rules()["local_routes"]:
         named |= set(rule["names"]) | set(rule["ancestors"])
     assert sorted(named - names) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "genus"),
+    [
+        ("pulmonary hypertension", "hypertension"),
+        ("gestational hypertension", "hypertension"),
+        ("bronchiectasis", "chronic obstructive pulmonary disease"),
+        ("scabies", "dermatitis"),
+        ("priapism", "erectile dysfunction"),
+        ("Clostridioides difficile colitis", "inflammatory bowel disease"),
+        ("oesophageal candidiasis", "oesophagitis"),
+        ("diabetic ketoacidosis", "diabetes mellitus"),
+        ("post-traumatic stress disorder", "anxiety disorder"),
+        ("tuberculous meningitis", "bacterial meningitis"),
+        ("septic pulmonary embolism", "pulmonary embolism"),
+    ],
+)
+def test_no_disease_stands_under_one_whose_treatment_it_does_not_share(
+    kind: str, genus: str
+) -> None:
+    ids = {row["name"]: name for name, row in nodes().items()}
+    above: dict[str, set[str]] = defaultdict(set)
+    for row in edges():
+        if row["predicate"] == "biolink:subclass_of":
+            above[row["subject"]].add(row["object"])
+    found, front = set(), [ids[kind]]
+    while front:
+        for upper in above[front.pop()] - found:
+            found.add(upper)
+            front.append(upper)
+    assert ids[genus] not in found
