@@ -79,11 +79,16 @@ class Giveaways:
         return self._known[key]
 
     def _not_context(self, context: CodeFacts, _: CodeFacts, answer: Answer) -> bool:
-        """The table by task does not list the code's class, or its name says nothing."""
+        """The table by task does not list the code's class, or its name says nothing.
+
+        A drug string without a known ingredient is as often a device, a paste or a contrast agent.
+        """
         table = context_rules()["tasks"][answer.task]
         if context.kind == "diagnosis" and code_class(context) not in table["classes"]:
             return True
-        if context.kind == "drug" and context.drug_kind not in table["drug_kinds"]:
+        if context.kind == "drug" and (
+            context.drug_kind not in table["drug_kinds"] or not context.ingredients
+        ):
             return True
         return is_unreadable(context) or not says_something(context)
 

@@ -180,3 +180,38 @@ def test_drugs_are_ingredient_and_route() -> None:
     assert phrase(vancomycin, "intravenous") == "intravenous vancomycin"
     assert phrase(duoneb, "inhaled") == "inhaled albuterol and ipratropium"
     assert drug_option(vancomycin, "unknown") == "vancomycin"
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("Hemiplegia, unspecified affecting unspecified side", "Hemiplegia"),
+        (
+            "Hemiplegia, unspecified affecting left nondominant side",
+            "Hemiplegia affecting nondominant side",
+        ),
+        (
+            "Duodenal ulcer, unspecified as acute or chronic, without hemorrhage or perforation",
+            "Duodenal ulcer",
+        ),
+        ("Chronic or unspecified duodenal ulcer with hemorrhage", "Duodenal ulcer with hemorrhage"),
+        (
+            "Acute alcoholic intoxication in alcoholism, continuous",
+            "Acute alcoholic intoxication in alcoholism",
+        ),
+        (
+            "Epilepsy, unspecified, not intractable, with status epilepticus",
+            "Epilepsy with status epilepticus",
+        ),
+        ("Necrotising fasciitis", "Necrotizing fasciitis"),
+        ("Tachypnoea", "Tachypnea"),
+        ("Seborrhoeic keratosis", "Seborrheic keratosis"),
+        (
+            "Pneumonia due to Methicillin resistant Staphylococcus aureus",
+            "Methicillin-resistant staphylococcal pneumonia",
+        ),
+        ("Beam Radiation of Chest using Photons 1 - 10 MeV", "Radiation therapy of chest"),
+    ],
+)
+def test_no_piece_of_a_dropped_qualifier_is_left(own: str, said: str) -> None:
+    assert short_name(own, frozenset({"stage"})) == said
