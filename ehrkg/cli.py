@@ -108,7 +108,7 @@ def build(
     console, watch = Console(), Stopwatch()
     if dry_run:
         for line in estimate(source, format=format):
-            console.print(line, highlight=False)
+            console.print(line, highlight=False, soft_wrap=True)
         return
     settings = Settings(
         format=format,
@@ -163,6 +163,7 @@ def verify(
             f"{row['verdict']:<12} {row['score']:.2f}  "
             f"{row['head']} {row['predicate']} {row['tail']}  ({'; '.join(row['reasons'])})",
             highlight=False,
+            soft_wrap=True,
             markup=False,
         )
     if explain:
@@ -170,6 +171,7 @@ def verify(
             console.print(
                 f"  {row['polarity']:<12} {row['kind']:<12} {row['text']} ({row['source']})",
                 highlight=False,
+                soft_wrap=True,
                 markup=False,
             )
     console.print(f"Written: {out}")
@@ -205,7 +207,9 @@ def audit(
     console = Console()
     if list_ or query is None:
         for named in catalogue.named_queries():
-            console.print(f"[bold]{named.name}[/bold]  {named.title}", highlight=False)
+            console.print(
+                f"[bold]{named.name}[/bold]  {named.title}", highlight=False, soft_wrap=True
+            )
         return
     if graph is None:
         raise UsageError("which graph?", todo="add --graph OUT/graph.lbug")

@@ -22,9 +22,11 @@ from filelock import FileLock, Timeout
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.resources import shipped
 from ehrkg.foundation.storage import read_parquet, write_atomically, write_parquet
 
 T = TypeVar("T")
+PROGRAM_FILES = frozenset({".py", ".yaml", ".tsv", ".j2", ".html", ".css", ".js"})
 WORK = ".work"
 MANIFEST = "manifest.json"
 LEAST_FREE = 256 * 1024 * 1024
@@ -33,13 +35,21 @@ LEAST_FREE = 256 * 1024 * 1024
 
 @cache
 def program_fingerprint() -> str:
-    """A hash of the package's own files: a changed rule or module never meets an old result."""
-    root = Path(__file__).resolve().parent.parent
+    """A hash of the program's own text and shipped knowledge.
+
+    A changed rule, module or ontology never meets a result of the one before it.
+    """
+    package = Path(__file__).resolve().parent.parent
+    own = [path for path in package.rglob("*") if path.suffix in PROGRAM_FILES]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        if path.suffix in {".py", ".yaml", ".tsv", ".j2", ".html", ".css"} and path.is_file():
-            digest.update(path.relative_to(root).as_posix().encode())
-            digest.update(path.read_bytes())
+    for root, paths in (
+        (package, own),
+        (ontologies := shipped("ontologies"), ontologies.rglob("*")),
+    ):
+        for path in sorted(paths):
+            if path.is_file() and "_shipped" not in path.relative_to(root).parts:
+                digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+                digest.update(path.read_bytes())
     return digest.hexdigest()[:24]
 
 

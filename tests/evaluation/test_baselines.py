@@ -120,7 +120,7 @@ def test_a_benchmark_evaluates_models_and_shows_intervals():
 
     rows = [item(n, patient=f"p{n}") for n in range(6)]
     templates = pa.Table.from_pylist(
-        [{name: None for name in TEMPLATES.names} | {"id": f"t{n}"} for n in range(6)], TEMPLATES
+        [dict.fromkeys(TEMPLATES.names) | {"id": f"t{n}"} for n in range(6)], TEMPLATES
     )
     bench = ehrkg.Benchmark.from_tables(templates=templates, items=items(rows))
     results = bench.evaluate(Chance())
