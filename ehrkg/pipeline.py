@@ -18,9 +18,10 @@ from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.workspace import Workspace, program_fingerprint
 from ehrkg.session.manifest import describe_build, input_hashes
+from ehrkg.session.pictures import evidence_pictures
 from ehrkg.session.settings import Settings
 from ehrkg.session.soundness import as_table, check_tables
-from ehrkg.session.storing import store_graph
+from ehrkg.session.storing import GraphTarget, store_graph
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def build(
     out: str | Path,
     settings: Settings | None = None,
     *,
+    auth: tuple[str, str] | None = None,
     progress: Callable[[str], Progress] | None = None,
 ) -> Build:
     """Make a benchmark out of a hospital's tables.
@@ -51,6 +53,8 @@ def build(
         source: the folder of tables.
         out: where to leave the build; the same source and settings resume there.
         settings: everything that decides the result; the defaults are the strict ones.
+        auth: user and password of the server that ``settings.graph`` names; from the environment
+            for ``None``. Kept nowhere.
         progress: called with a stage's name, gives what shows its progress.
 
     Returns:
@@ -59,6 +63,7 @@ def build(
     Raises:
         InputError: the tables can't be used, or ``out`` can't.
         UsageError: ``out`` holds the build of other inputs or settings.
+        ServiceError: the graph's server is not there, or refuses.
     """
     source, chosen = Path(source), settings or Settings()
     bar = progress or (lambda _stage: Silent())
@@ -69,6 +74,8 @@ def build(
         finished = work.finished()
         if finished is not None:
             return Build(work.out, finished, Ledger.read(work.out / "ledger.json"))
+        target = GraphTarget.of(
+            chosen.graph, identity, auth=auth, beside_foreign=chosen.beside_foreign)
 
         hospital = work.stage("read", lambda ledger: ehr.read(
             source, format=chosen.format, ledger=ledger, progress=bar("read")))
@@ -112,7 +119,7 @@ def build(
             hospital, knowledge, mapped, verified, chosen.embedder(), seed=chosen.seed)))
 
         graph = store_graph(
-            work.out, work.work, hospital, knowledge, mapped, verified, templates,
+            target, work.out, work.work, hospital, knowledge, mapped, verified, templates,
             progress=bar("store"))
         tables = {
             "events": hospital.events,
@@ -134,7 +141,9 @@ def build(
                 manifest, work.ledger, hospital, verified, templates, made.items, scores,
                 checks=checks.to_pylist(),
                 planted=evaluation.planted_in(
-                    source, verified.relations, hospital.codes["id"].to_pylist())),
+                    source, verified.relations, hospital.codes["id"].to_pylist()),
+                pictures=evidence_pictures(
+                    work.out / GRAPH, made.items, seed=chosen.seed)),
             work.out / "report.html")
         work.finish(manifest)
         return Build(work.out, manifest, work.ledger)

@@ -150,7 +150,7 @@ class Workspace:
         for path in sorted(folder.glob("quarantine-*.arrow")):
             ledger.quarantine[path.stem.removeprefix("quarantine-")] = _read_ipc(path)
         self.ledger.extend(ledger)
-        result: T = _load(folder)
+        result: T = load_result(folder)
         return result
 
     def publish(self, name: str, table: pa.Table) -> None:
@@ -231,7 +231,8 @@ def _save(result: object, folder: Path) -> None:
     (folder / "result.json").write_text(json.dumps(about), encoding="utf-8")
 
 
-def _load(folder: Path) -> Any:
+def load_result(folder: Path) -> Any:
+    """The result of a finished stage, out of its folder in ``OUT/.work``."""
     import importlib
 
     if (folder / "table.arrow").exists():

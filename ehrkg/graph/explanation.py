@@ -217,13 +217,18 @@ class Explanation:
             yield from (f"      {edge}" for edge in piece.edges)
             yield from (
                 f"      {one.name} ({one.id}): {_brief(one.definition)}"
-                for one in piece.cited if one.definition
+                for one in piece.cited
+                if one.definition
             )
         yield "Links from codes to concepts"
         yield from (f"  {link}" for link in self.links)
 
-    def _repr_html_(self) -> str:
+    def frame(self) -> str:
+        """The picture and the chain under it, in a frame of its own within another page."""
         return self._picture().frame(self.as_html())
+
+    def _repr_html_(self) -> str:
+        return self.frame()
 
     def write_html(self, path: str | Path) -> Path:
         """Write the picture and the chain under it as one HTML page that loads nothing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ class ReportData:
         hospital, verified, templates, items, scores: its tables.
         checks: the rows of ``ehrkg check``, as plain values.
         planted: shares of what was planted, on synthetic tables.
+        pictures: template id to the frame that draws its chain of evidence.
     """
 
     manifest: Mapping[str, Any]
@@ -40,6 +41,7 @@ class ReportData:
     scores: pa.Table
     checks: Sequence[Mapping[str, Any]] = ()
     planted: Sequence[PlantedShare] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_report(data: ReportData, path: Path) -> None:
@@ -85,6 +87,7 @@ def render(data: ReportData) -> str:
         accuracy_chart=charts.accuracies(accuracy, options[0]) if options else "",
         open_ended=open_ended_by(data.scores, seed=seed).to_pylist(),
         checks=data.checks,
+        pictures=data.pictures,
         planted=data.planted,
         questions=sections.sample_questions(
             data.items,

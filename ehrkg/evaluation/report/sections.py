@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ehrkg.benchmark.templates import age_band
 from ehrkg.evaluation.metrics import effective_size
 from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.ledger import Ledger
@@ -111,52 +113,49 @@ def selection(visits: pa.Table, patients: pa.Table, templates: pa.Table) -> list
     ]
 
 
-def age_band(age: int | None) -> str:
-    """The band an age falls in.
+def sampled_items(items: pa.Table, *, seed: int) -> pa.Table:
+    """A few questions of each task: four options, or open-ended where a task has no such question.
 
-    >>> age_band(17), age_band(64), age_band(91), age_band(None)
-    ('under 18', '40-64', '80+', 'unknown')
+    Args:
+        items: all items.
+        seed: names the draw.
+
+    Returns:
+        Rows of ``items``, by task and item id.
     """
-    if age is None:
-        return "unknown"
-    for limit, band in ((18, "under 18"), (40, "18-39"), (65, "40-64"), (80, "65-79")):
-        if age < limit:
-            return band
-    return "80+"
+    by_task: dict[str, dict[str, list[str]]] = {}
+    columns = (items[name].to_pylist() for name in ("item_id", "task", "format", "n_options"))
+    for item, task, form, n_options in zip(*columns, strict=True):
+        if n_options == 4 or form == "oeq":
+            by_task.setdefault(task, {}).setdefault(form, []).append(item)
+    wanted = [
+        item
+        for forms in by_task.values()
+        for item in order_by_hash(forms.get("mcq") or forms["oeq"], seed, "sample")[:SAMPLE_A_TASK]
+    ]
+    return _only(items, "item_id", wanted).sort_by(
+        [("task", "ascending"), ("item_id", "ascending")]
+    )
 
 
 def sample_questions(
     items: pa.Table, relations: pa.Table, evidence: pa.Table, names: Mapping[str, str], *, seed: int
 ) -> list[dict[str, Any]]:
-    """A few questions of each task, each with the evidence behind its answer.
+    """The sampled questions, each with the evidence behind its answer.
 
     Args:
-        items: all items; four-option questions are shown, the open-ended one where a task has none.
+        items: all items.
         relations: for the verdict's score and reasons.
         evidence: for the sentences.
         names: code id to name.
         seed: names the draw.
     """
-    columns = ["item_id", "task", "format", "n_options"]
-    by_name: dict[str, list[str]] = {}
-    for row in items.select(columns).to_pylist():
-        if row["n_options"] == 4:
-            by_name.setdefault(row["task"], []).append(row["item_id"])
-    for row in items.select(columns).to_pylist():
-        if row["format"] == "oeq" and row["task"] not in by_name:
-            by_name.setdefault(row["task"] + " (open-ended)", []).append(row["item_id"])
-    wanted = {
-        item: task
-        for task, ids in sorted(by_name.items())
-        for item in order_by_hash(ids, seed, "sample")[:SAMPLE_A_TASK]
-    }
-    chosen = [row for row in items.to_pylist() if row["item_id"] in wanted]
-    backing = {row["relation_id"] for row in chosen}
-    facts = {row["id"]: row for row in relations.to_pylist() if row["id"] in backing}
+    chosen = sampled_items(items, seed=seed)
+    backing = chosen["relation_id"].to_pylist()
+    facts = {row["id"]: row for row in _only(relations, "id", backing).to_pylist()}
     sentences: dict[str, list[dict[str, Any]]] = {}
-    for row in evidence.to_pylist():
-        if row["relation"] in backing:
-            sentences.setdefault(row["relation"], []).append(row)
+    for row in _only(evidence, "relation", backing).to_pylist():
+        sentences.setdefault(row["relation"], []).append(row)
     return [
         row
         | {
@@ -166,8 +165,12 @@ def sample_questions(
                 sentences.get(row["relation_id"], ()), key=lambda e: (-e["weight"], e["id"])
             )[:6],
         }
-        for row in sorted(chosen, key=lambda row: (row["task"], row["item_id"]))
+        for row in chosen.to_pylist()
     ]
+
+
+def _only(table: pa.Table, column: str, values: Sequence[str]) -> pa.Table:
+    return table.filter(pc.is_in(table[column], value_set=pa.array(values, pa.string())))
 
 
 def _claim(relation: Mapping[str, Any], names: Mapping[str, str]) -> str:

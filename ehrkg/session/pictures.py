@@ -1,0 +1,27 @@
+"""Pictures of evidence for the questions that a report shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from ehrkg.evaluation.report.sections import sampled_items
+from ehrkg.graph import open_store
+from ehrkg.graph.explain import explain_template
+
+
+def evidence_pictures(graph: str | Path, items: pa.Table, *, seed: int) -> dict[str, str]:
+    """The chain of evidence behind each sampled question, drawn.
+
+    Args:
+        graph: the graph of the build.
+        items: its items.
+        seed: names the draw of the sample.
+
+    Returns:
+        Template id to an HTML frame that needs nothing from outside.
+    """
+    templates = sorted(set(sampled_items(items, seed=seed)["template_id"].to_pylist()))
+    with open_store(graph, read_only=True) as store:
+        return {template: explain_template(store, template).frame() for template in templates}
