@@ -142,8 +142,7 @@ def build(
                 checks=checks.to_pylist(),
                 planted=evaluation.planted_in(
                     source, verified.relations, hospital.codes["id"].to_pylist()),
-                pictures=evidence_pictures(
-                    work.out / GRAPH, made.items, seed=chosen.seed)),
+                pictures=evidence_pictures(target, work.out, made.items, seed=chosen.seed)),
             work.out / "report.html")
         work.finish(manifest)
         return Build(work.out, manifest, work.ledger)

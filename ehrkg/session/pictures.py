@@ -9,13 +9,17 @@ import pyarrow as pa
 from ehrkg.evaluation.report.sections import sampled_items
 from ehrkg.graph import open_store
 from ehrkg.graph.explain import explain_template
+from ehrkg.session.storing import GRAPH, GraphTarget
 
 
-def evidence_pictures(graph: str | Path, items: pa.Table, *, seed: int) -> dict[str, str]:
+def evidence_pictures(
+    target: GraphTarget, out: Path, items: pa.Table, *, seed: int
+) -> dict[str, str]:
     """The chain of evidence behind each sampled question, drawn.
 
     Args:
-        graph: the graph of the build.
+        target: where the build's graph went.
+        out: the build's folder.
         items: its items.
         seed: names the draw of the sample.
 
@@ -23,5 +27,5 @@ def evidence_pictures(graph: str | Path, items: pa.Table, *, seed: int) -> dict[
         Template id to an HTML frame that needs nothing from outside.
     """
     templates = sorted(set(sampled_items(items, seed=seed)["template_id"].to_pylist()))
-    with open_store(graph, read_only=True) as store:
+    with target.open() if target.address else open_store(out / GRAPH, read_only=True) as store:
         return {template: explain_template(store, template).frame() for template in templates}

@@ -30,7 +30,7 @@ def test_every_sampled_question_shows_its_evidence_as_a_picture(built_demo):
     assert html.count('class="picture"') - html.count(".picture {") >= questions
 
 
-def test_names_from_the_data_are_escaped(built_demo, tmp_path):
+def test_names_from_the_data_are_escaped(built_demo):
     from dataclasses import replace
 
     import pyarrow as pa
