@@ -15,7 +15,7 @@ from ehrkg.benchmark.balance import fit, slack_of, surplus_of
 from ehrkg.benchmark.distractors import STRATEGIES, TOO_FAR, draw, luck
 from ehrkg.benchmark.exclusions import Pool, Questions, group_templates, questions_of
 from ehrkg.benchmark.pools import grain, make_pool, route_group
-from ehrkg.benchmark.possible import Possible, by_rule
+from ehrkg.benchmark.possible import Possible, as_observed, by_rule
 from ehrkg.benchmark.support import Support
 from tests.benchmark.builders import World
 from tests.benchmark.worlds import ANCHOR, ANSWER, BYSTANDER, CANDIDATE, drug_world, pair_world
@@ -386,3 +386,24 @@ def test_the_answer_is_the_middle_option_no_oftener_than_any_other() -> None:
 def test_the_reason_tells_how_far_the_draw_was_widened() -> None:
     reason = STRATEGIES["frequency"].reason({"band": 3, "decile": 5}, {"band": 3, "decile": 6})
     assert reason.startswith("frequency band 3, degree decile 6 (1 step from the answer)")
+
+
+@pytest.mark.parametrize(("atc", "may_stand"), [("ATC:A01BB", False), ("ATC:B01AA", True)])
+def test_a_drug_of_the_answers_therapeutic_subgroup_is_no_distractor(
+    atc: str, may_stand: bool
+) -> None:
+    world = drug_world()
+    world.drug("wrongol", concept="DRUGBANK:W", atc=atc)
+    assert candidates(world, "treatment", "DRUGNAME:rightol")["DRUGNAME:wrongol"] is may_stand
+
+
+@pytest.mark.parametrize(("patients", "oldest"), [(1, 75), (3, 55), (30, 46)])
+def test_the_ages_seen_bound_a_code_the_closer_the_more_patients_had_it(
+    patients: int, oldest: int
+) -> None:
+    world = World()
+    code = world.diagnosis("ICD10CM:F50.0", "Anorexia nervosa", concept="M:AN")
+    for number in range(patients):
+        world.patient(f"p{number}").visit([code], age=30)
+    seen = [(visit, "F") for visit in world.cohort.visits.values()]
+    assert as_observed(seen).last == oldest

@@ -440,6 +440,22 @@ def test_a_code_that_is_bound_to_the_answer_by_a_coding_rule_does_not() -> None:
     assert "ICD10CM:K21.9" not in contexts(world, STROKE)
 
 
+def test_one_name_is_said_once_in_a_stem() -> None:
+    world = base()
+    taps = [
+        world.diagnosis("ICD9PROC:54.91", "Percutaneous abdominal drainage"),
+        world.diagnosis(
+            "ICD10PCS:0W9G3ZX", "Drainage of Peritoneal Cavity, Percutaneous Approach, Diagnostic"
+        ),
+    ]
+    for number in range(12):
+        world.patient(f"p{number}").visit([HEART, STROKE], (), taps)
+    world.relation(HEART, "CAUSES", STROKE)
+    made, _ = templates(world, "diagnosis")
+    assert made.num_rows
+    assert all(row.count(taps[0]) + row.count(taps[1]) == 1 for row in made["context"].to_pylist())
+
+
 @pytest.mark.parametrize(("conditions", "may_stand"), [(1, False), (5, False), (6, True)])
 def test_a_drug_for_few_conditions_does_not_stand_beside_one_of_them(
     conditions: int, may_stand: bool
