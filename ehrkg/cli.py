@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from ehrkg.foundation.errors import EhrkgError, UsageError
+from ehrkg.session import graph_commands
 
 app = typer.Typer(
     name="ehrkg",
@@ -26,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(graph_commands.app, name="graph")
 
 Graph = Annotated[Path, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")]
 Seed = Annotated[int, typer.Option(help="Names the draw; another one gives another benchmark.")]
@@ -93,6 +96,14 @@ def build(
         list[str] | None, typer.Option(help="A task to make questions for; all by default.")
     ] = None,
     seed: Seed = 7,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            help="neo4j://HOST:PORT for the graph, with NEO4J_USERNAME and NEO4J_PASSWORD in the "
+            "environment; OUT/graph.lbug by default."
+        ),
+    ] = None,
+    beside_foreign: graph_commands.BesideForeign = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be read and needed; write nothing.")
     ] = False,
@@ -115,6 +126,8 @@ def build(
         knowledge=tuple(str(path) for path in knowledge or ()),
         tasks=tuple(task) if task else None,
         seed=seed,
+        graph=graph,
+        beside_foreign=beside_foreign,
     )
     with StageBars(console) as bars:
         result = run(source, out, settings, progress=bars)

@@ -74,6 +74,12 @@ class LadybugStore:
                 expected=f"version {SCHEMA_VERSION}", todo="build it again with this ehrkg",
             ) from error
         tables.check_schema_versions(table.column(0).to_pylist(), self.path)
+        builds = self.builds()
+        if self.read_only and builds and self.build not in builds:
+            raise InputError(
+                f"no build {self.build!r} in this graph", file=self.path,
+                found=", ".join(builds), todo="name one of these",
+            )
 
     def _begin_writing(self) -> None:
         """Refuse when closed or reading; the first time, say in the graph whose build this is."""

@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PAGE = 2_000
-"""Nodes whose edges are read, or that are deleted, at a time."""
+PAGE = 5_000
+"""Nodes that are read, whose edges are read, or that are deleted, at a time."""
 
 FEW = 50_000
 """Edges of a type that are read at once."""
+
+DEFAULT = "default"
+"""The name that a build has when nobody gives it one."""
 
 CLAIMS = 5
 """How often a write begins anew because another client wrote the same build meanwhile."""
@@ -61,8 +64,7 @@ class Neo4jStore:
     """
 
     def __init__(self, target: str, options: Options) -> None:
-        self.build = tables.check_build_name(options.build)
-        self._prefix = f"{self.build}|"
+        self._take(tables.check_build_name(options.build))
         self._beside_foreign = options.beside_foreign
         self._session = Session(
             target, auth=options.auth, database=options.database, read_only=options.read_only
@@ -77,6 +79,9 @@ class Neo4jStore:
     def __repr__(self) -> str:
         return f"Neo4jStore({self.address!r}, build={self.build!r})"
 
+    def _take(self, build: str) -> None:
+        self.build, self._prefix = build, f"{build}|"
+
     # -- opening and closing ---------------------------------------------------------------
 
     def _prepare(self) -> None:
@@ -90,6 +95,10 @@ class Neo4jStore:
             version, beside, unfinished = builds[self.build]
             tables.check_schema_versions([version], f"{self.address}, build {self.build}")
             self._beside_foreign = self._beside_foreign or bool(beside)
+        elif self._session.read_only and self.build == DEFAULT and len(builds) == 1:
+            self._take(*builds)
+            self._prepare()
+            return
         elif self._session.read_only:
             raise InputError(
                 f"no build {self.build!r} at {self.address}",
@@ -354,10 +363,11 @@ class Neo4jStore:
     def scan_nodes(self, label: str) -> Iterator[pa.Table]:
         """See ``GraphStore.scan_nodes``."""
         schema = tables.node_type(label).properties
-        wanted = ", ".join(values.readable(schema, "n"))
+        wanted = ", ".join(values.readable(schema, "p"))
         for keys in _pages(self._all_keys(label, self._prefix), PAGE):
             found = self._session.read(
-                f"MATCH (n:{label}) WHERE n.{KEY} IN $keys RETURN collect([{wanted}])",
+                f"MATCH (n:{label}) WHERE n.{KEY} IN $keys WITH properties(n) AS p "
+                f"RETURN collect([{wanted}])",
                 {"keys": keys},
             )
             yield values.table(found[0][0], schema)
@@ -370,10 +380,10 @@ class Neo4jStore:
         """See ``GraphStore.scan_edges``."""
         edge = tables.edge_type(edge_type)
         schema = pa.schema([("from", pa.string()), ("to", pa.string()), *edge.properties])
-        wanted = ", ".join(["a.id", "b.id", *values.readable(edge.properties, "r")])
+        wanted = ", ".join(["a", "b", *values.readable(edge.properties, "p")])
         total = self._totals([edge_type]).get(edge_type, 0)
         for start, end in edge.joins if total else ():
-            pattern = f"(a)-[r:{edge.type}]->(b:{end}) WHERE b.{KEY} STARTS WITH $prefix"
+            pattern = _leaving(edge.type, end)
             if total <= FEW:
                 pages: Iterable[tuple[str, Any]] = [(f"a.{KEY} STARTS WITH $prefix", None)]
             else:
@@ -382,7 +392,7 @@ class Neo4jStore:
             for these, page in pages:
                 found = self._session.read(
                     f"MATCH (a:{start}) WHERE {these} MATCH {pattern} "
-                    f"RETURN collect([{wanted}])",
+                    f"WITH a.id AS a, b.id AS b, properties(r) AS p RETURN collect([{wanted}])",
                     {"prefix": self._prefix, "keys": page},
                 )
                 yield tables.labelled(values.table(found[0][0], schema), edge, start, end)
@@ -404,8 +414,8 @@ class Neo4jStore:
         for name, total in self._totals(EDGES).items():
             if total:
                 parts += [
-                    f"MATCH (a:{start})-[r:{name}]->(b:{end}) WHERE a.{KEY} STARTS WITH $prefix "
-                    f"AND b.{KEY} STARTS WITH $prefix RETURN '{name}' AS name, count(r) AS n"
+                    f"MATCH (a:{start}) WHERE a.{KEY} STARTS WITH $prefix "
+                    f"MATCH {_leaving(name, end)} RETURN '{name}' AS name, count(r) AS n"
                     for start, end in EDGES[name].joins
                 ]
         found: dict[str, int] = {}
@@ -434,6 +444,18 @@ class Neo4jStore:
                 self._session.run(
                     f"MATCH (n:{label}) WHERE n.{KEY} IN $keys DETACH DELETE n", {"keys": keys}
                 )
+
+
+def _leaving(edge_type: str, end: str) -> str:
+    """A type's edges from ``a`` to the build's nodes of a label, as MATCH takes it.
+
+    What is asked of ``b`` is said so that no index can answer it: else the planner may look up both
+    ends and try every pair.
+    """
+    return (
+        f"(a)-[r:{edge_type}]->(b) WHERE '{end}' IN labels(b) "
+        f"AND left(b.{KEY}, size($prefix)) = $prefix"
+    )
 
 
 def _pages(keys: list[str], size: int) -> Iterator[list[str]]:

@@ -122,7 +122,10 @@ def settings(table: pa.Table, name: str) -> list[str]:
 
 
 def readable(schema: pa.Schema, name: str) -> list[str]:
-    """The properties as values that ``table`` takes."""
+    """The properties of a map as values that ``table`` takes.
+
+    A map, ``properties(n)``, since the server walks a node's properties anew for each ``n.x``.
+    """
     found = []
     for field in schema:
         one = f"{name}.`{field.name}`"

@@ -210,8 +210,10 @@ def open_store(
     """Open a graph, making it if it is not there.
 
     Args:
-        target: a file ("out/graph.lbug"), or the address of a server.
-        build: which build to read and write; one graph can hold several side by side.
+        target: a file ("out/graph.lbug"), or the address of a server; "neo4j://host:7687#BUILD"
+            names the build too.
+        build: which build to read and write; one graph can hold several side by side. Reading a
+            server that holds a single build needs no name.
         read_only: open what is there, write nothing.
         auth: user and password of a server; NEO4J_USERNAME and NEO4J_PASSWORD of the environment
             for ``None``.
@@ -246,4 +248,7 @@ def open_store(
             f"no engine opens {scheme}://…",
             todo=f"use a file path or one of {', '.join(name for name in OPENERS if name)}",
         )
+    if separator:
+        text, _, named = text.partition("#")
+        build = named or build
     return opener(text, Options(build, read_only, auth, database, beside_foreign))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -233,9 +234,17 @@ def next_steps(out: Path, templates: pa.Table, items: pa.Table) -> list[str]:
     first: str = items["item_id"][0].as_py()
     return [
         f"Open the report in a browser: {out / 'report.html'}",
-        f"Trace a question to its rows: ehrkg explain {first} --graph {out / 'graph.lbug'}",
+        f"Trace a question to its rows: ehrkg explain {first} --graph {_graph(out)}",
         "Use your own tables: ehrkg build FOLDER --out OUT",
     ]
+
+
+def _graph(out: Path) -> str:
+    """Where a build's graph lies: in its folder, or on a server."""
+    if (out / "graph.lbug").exists() or not (out / "manifest.json").exists():
+        return str(out / "graph.lbug")
+    graph = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["graph"]
+    return f"'{graph['address']}#{graph['build']}'"
 
 
 def show_rows(console: Console, table: pa.Table, title: str = "") -> None:

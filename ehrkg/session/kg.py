@@ -313,17 +313,28 @@ class KnowledgeGraph:
 
 
 def open_graph(
-    target: str | Path, *, build: str = "default", read_only: bool = False
+    target: str | Path,
+    *,
+    build: str = "default",
+    read_only: bool = False,
+    auth: tuple[str, str] | None = None,
+    database: str | None = None,
+    beside_foreign: bool = False,
 ) -> KnowledgeGraph:
     """Open a knowledge graph, or begin one.
 
     Args:
-        target: a file (``out/graph.lbug``) for the embedded engine, or the address of a server.
+        target: a file (``out/graph.lbug``) for the embedded engine, or the address of a server
+            (``neo4j://host:7687``).
         build: names the build that what is written belongs to.
         read_only: refuse writes; several processes may then read one file.
+        auth: user and password of a server; from NEO4J_USERNAME and NEO4J_PASSWORD for ``None``.
+        database: the server's database; NEO4J_DATABASE, else the user's own, for ``None``.
+        beside_foreign: write beside somebody else's nodes of the same labels.
 
     Raises:
-        InputError: the file is damaged or held by another process.
+        InputError: the file is damaged, or foreign nodes lie in the database.
+        ServiceError: the server is not there or refuses; another process holds the file.
         UsageError: no engine speaks that address.
 
     >>> import tempfile
@@ -331,4 +342,13 @@ def open_graph(
     ...     kg
     KnowledgeGraph(...)
     """
-    return KnowledgeGraph(open_store(target, build=build, read_only=read_only))
+    return KnowledgeGraph(
+        open_store(
+            target,
+            build=build,
+            read_only=read_only,
+            auth=auth,
+            database=database,
+            beside_foreign=beside_foreign,
+        )
+    )

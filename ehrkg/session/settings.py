@@ -25,6 +25,9 @@ class Settings:
         policy: the rule that turns evidence into a verdict; strict by default.
         model: the sentence-transformers model for definitions; the packaged MiniLM for ``None``.
         seed: names the draw; another one gives another benchmark of the same kind.
+        graph: the address of a server for the graph, without a password ("neo4j://host:7687", or
+            with "#BUILD" to name the build); ``graph.lbug`` in the output folder for ``None``.
+        beside_foreign: write into a database that holds somebody else's nodes of the same labels.
 
     >>> Settings(seed=3).as_json()["seed"]
     3
@@ -39,6 +42,8 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     model: str | None = None
     seed: int = 7
+    graph: str | None = None
+    beside_foreign: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The settings as plain values, the same for the same build on every machine."""
@@ -52,6 +57,7 @@ class Settings:
             "policy": asdict(self.policy),
             "model": self.embedder().name,
             "seed": self.seed,
+            "graph": self.graph,
         }
 
     def embedder(self) -> Embedder:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.hashing import short_id
 from ehrkg.foundation.progress import Progress
-from ehrkg.graph import open_store, writers
+from ehrkg.graph import GraphStore, open_store, writers
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
@@ -16,7 +19,58 @@ from ehrkg.verify.schema import Verified
 GRAPH = "graph.lbug"
 
 
+@dataclass(frozen=True)
+class GraphTarget:
+    """Where a build's graph goes.
+
+    Args:
+        address: a server's address; ``None`` for a file in the output folder.
+        build: the build's id on the server.
+        auth: user and password; from the environment for ``None``.
+        beside_foreign: write beside somebody else's nodes of the same labels.
+    """
+
+    address: str | None = None
+    build: str = "default"
+    auth: tuple[str, str] | None = field(default=None, repr=False)
+    beside_foreign: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        address: str | None,
+        identity: dict[str, object],
+        *,
+        auth: tuple[str, str] | None,
+        beside_foreign: bool,
+    ) -> GraphTarget:
+        """The target of a build; its id comes from what the build is made of, or the address.
+
+        Raises:
+            ServiceError: the server is not there, or refuses; better known before the work.
+            InputError: foreign nodes lie there.
+            UsageError: the address is none.
+        """
+        if address is None:
+            return cls()
+        plain, _, named = address.partition("#")
+        build = named or short_id("b", json.dumps(identity, sort_keys=True, default=str))
+        target = cls(plain, build, auth, beside_foreign)
+        target.open().close()
+        return target
+
+    def open(self) -> GraphStore:
+        """Open the server's graph for writing."""
+        return open_store(
+            str(self.address),
+            build=self.build,
+            auth=self.auth,
+            beside_foreign=self.beside_foreign,
+        )
+
+
 def store_graph(
+    target: GraphTarget,
     out: Path,
     work: Path,
     hospital: Hospital,
@@ -27,31 +81,50 @@ def store_graph(
     *,
     progress: Progress,
 ) -> dict[str, object]:
-    """Write ``out/graph.lbug``: filled beside its place, then renamed into it.
+    """Write the graph: on the server, or to ``out/graph.lbug``, filled beside its place.
 
-    A graph that a killed build left half-filled is thrown away; the tables it is made of are kept,
-    so filling it again costs seconds.
+    A file that a killed build left half-filled is thrown away; the tables it is made of are kept,
+    so filling it again costs seconds. On a server what is there stays, and the rest is added.
 
     Returns:
-        The graph's content hash and its counts, for the manifest.
+        The graph's content hash and its counts (and its address and build, on a server), for the
+        manifest.
     """
+    stages = (hospital, knowledge, mapping, verified, templates)
+    if target.address is not None:
+        with target.open() as store:
+            facts = _fill(store, *stages, progress=progress)
+        return facts | {"address": target.address, "build": target.build}
     part = work / GRAPH
     for leftover in work.glob(f"{GRAPH}*"):
         leftover.unlink()
-    progress.start("filling the graph", 5)
     with open_store(part) as store:
-        writers.write_hospital(store, hospital)
-        progress.advance()
-        writers.write_knowledge(store, knowledge)
-        progress.advance()
-        writers.write_links(store, mapping.links)
-        progress.advance()
-        writers.write_relations(store, verified.relations, verified.evidence)
-        progress.advance()
-        writers.write_templates(store, templates)
-        progress.advance()
-        facts: dict[str, object] = {"content": store.content_hash(), "counts": store.counts()}
+        facts = _fill(store, *stages, progress=progress)
     part.replace(out / GRAPH)
     for leftover in work.glob(f"{GRAPH}*"):
         leftover.unlink()
     return facts
+
+
+def _fill(
+    store: GraphStore,
+    hospital: Hospital,
+    knowledge: Knowledge,
+    mapping: Mapping,
+    verified: Verified,
+    templates: pa.Table,
+    *,
+    progress: Progress,
+) -> dict[str, object]:
+    progress.start("filling the graph", 5)
+    writers.write_hospital(store, hospital)
+    progress.advance()
+    writers.write_knowledge(store, knowledge)
+    progress.advance()
+    writers.write_links(store, mapping.links)
+    progress.advance()
+    writers.write_relations(store, verified.relations, verified.evidence)
+    progress.advance()
+    writers.write_templates(store, templates)
+    progress.advance()
+    return {"content": store.content_hash(), "counts": store.counts()}

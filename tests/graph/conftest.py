@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from graph_world import World, fill, hospital, knowledge, links, templates, verified
+from graph_world import World, add_odd, fill, hospital, knowledge, links, templates, verified
 from neo4j_server import NotHereError, Server
 
+from ehrkg.graph.export import export_for_neo4j_admin
 from ehrkg.graph.store import GraphStore, open_store
 
 
@@ -25,15 +27,42 @@ def world() -> World:
 
 
 @pytest.fixture(scope="session")
+def odd_file(tmp_path_factory: pytest.TempPathFactory, world: World) -> Path:
+    """A closed graph whose build "odd" holds the world and what a format in between would lose."""
+    path = tmp_path_factory.mktemp("odd") / "graph.lbug"
+    with open_store(path, build="odd") as opened:
+        fill(opened, world)
+        add_odd(opened)
+    with open_store(path, build="world") as opened:
+        fill(opened, world)
+    return path
+
+
+@pytest.fixture(scope="session")
+def import_line(odd_file: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The words of a line for neo4j-admin that loads the builds "world" and "odd"."""
+    words: list[str] = []
+    for build in ("world", "odd"):
+        with open_store(odd_file, build=build, read_only=True) as opened:
+            folder = tmp_path_factory.mktemp("files") / build
+            line = shlex.split(export_for_neo4j_admin(opened, folder))
+        words += [word for word in line if word not in words]
+    return words
+
+
+@pytest.fixture(scope="session")
 def server(
-    tmp_path_factory: pytest.TempPathFactory, not_here: Callable[[str], NoReturn]
+    tmp_path_factory: pytest.TempPathFactory,
+    not_here: Callable[[str], NoReturn],
+    import_line: list[str],
 ) -> Iterator[Server]:
-    """A running Neo4j server; one for all tests."""
+    """A running Neo4j server, loaded by neo4j-admin; one for all tests."""
     try:
         made = Server(tmp_path_factory.mktemp("neo4j"))
     except NotHereError as error:
         not_here(str(error))
     try:
+        made.admin(*import_line[1:])
         made.start()
         yield made
     finally:
@@ -66,17 +95,9 @@ def embedded(full_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="session")
-def served_build(server: Server, world: World) -> str:
-    """The build that holds the whole world on the server; not to be changed."""
-    with on_server(server, "world") as opened:
-        fill(opened, world)
-    return "world"
-
-
-@pytest.fixture(scope="session")
-def served(server: Server, served_build: str) -> Iterator[GraphStore]:
+def served(server: Server) -> Iterator[GraphStore]:
     """The whole world on the server; not to be changed."""
-    with on_server(server, served_build) as opened:
+    with on_server(server, "world") as opened:
         yield opened
 
 

@@ -210,3 +210,27 @@ def fill(store: GraphStore, world: World) -> None:
     writers.write_links(store, world.links)
     writers.write_relations(store, world.relations, world.evidence)
     writers.write_templates(store, world.templates)
+
+
+ODD = {
+    "Code": pa.table({
+        "id": ["a", "b", "c", "d", "e"], "name": ["x\\", "\\", "\r\n", " sp ", '"'],
+        "ccsr": pa.array([[], [""], ["", ""], None, ["", "x,y"]], pa.list_(pa.string())),
+    }),
+    "Relation": pa.table({
+        "id": ["x1", "x2", HARD], "lift": [1e-300, float("inf"), -2.5],
+        "score": [-0.1, 123456789.123456789, 1e22],
+        "reasons": pa.array([[" "], ["a,b", '"', HARD], ["\\", "'"]], pa.list_(pa.string())),
+    }),
+}
+"""What a format in between would lose."""
+
+
+def add_odd(store: GraphStore) -> None:
+    for label, table in ODD.items():
+        store.write_nodes(label, table)
+    store.write_nodes("Concept", pa.table({"id": ["p", "q"]}))
+    store.write_edges("TREATS", pa.table({
+        "from": ["p", "p", "p"], "to": ["q", "q", "p"], "id": ["1", "2", "3"],
+        "route": ["", None, HARD], "negated": [True, False, None],
+    }))

@@ -1,0 +1,132 @@
+"""``ehrkg graph …``: copy a graph, export it, check it, drop a build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="graph",
+    help="Copy, export, check graphs; drop builds.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Target = Annotated[str, typer.Option("--graph", help="A graph file, or neo4j://HOST:PORT[#BUILD].")]
+BesideForeign = Annotated[
+    bool,
+    typer.Option(
+        "--beside-foreign",
+        help="Write into a database that holds somebody else's nodes of the same labels.",
+    ),
+]
+
+
+@app.command()
+def copy(
+    source: Annotated[str, typer.Argument(help="A graph file, or neo4j://HOST:PORT[#BUILD].")],
+    target: Annotated[str, typer.Argument(help="Likewise; a new graph, or a new build.")],
+    beside_foreign: BesideForeign = False,
+) -> None:
+    """Copy a graph from one engine to another; both then have the same content hash.
+
+    User and password of a server come from NEO4J_USERNAME and NEO4J_PASSWORD.
+    """
+    from rich.console import Console
+
+    from ehrkg.graph.copy import copy_graph
+    from ehrkg.graph.store import open_store
+    from ehrkg.session.console import StageBars
+
+    with (
+        StageBars(Console()) as bars,
+        open_store(source, read_only=True) as first,
+        open_store(target, beside_foreign=beside_foreign) as second,
+    ):
+        counts = copy_graph(first, second, progress=bars("copy"))
+        found = second.content_hash()
+    typer.echo(f"Copied {sum(counts.values()):,} nodes and edges. Content hash: {found}")
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where the files go; a new folder.")],
+    graph: Target,
+    for_: Annotated[str, typer.Option("--for", help="Which tool reads them.")] = "neo4j-admin",
+) -> None:
+    """Write a graph's files for another tool, and print the line that loads them."""
+    from ehrkg.foundation.errors import UsageError
+    from ehrkg.graph.export import export_for_neo4j_admin
+    from ehrkg.graph.store import open_store
+
+    if for_ != "neo4j-admin":
+        raise UsageError(f"no files for {for_!r}", todo="use --for neo4j-admin")
+    with open_store(graph, read_only=True) as store:
+        line = export_for_neo4j_admin(store, folder)
+    typer.echo("With the server stopped and its database new, run:\n")
+    typer.echo(line)
+    typer.echo("\nStart the server; then finish by: ehrkg graph check --graph neo4j://HOST:7687")
+
+
+@app.command()
+def drop(
+    build: Annotated[str, typer.Option("--build", help="The build to delete.")],
+    graph: Target,
+) -> None:
+    """Delete what one build wrote, and nothing else."""
+    from ehrkg.foundation.errors import UsageError
+    from ehrkg.graph.store import open_store
+
+    # Opened under a name of no build, so that one of an older schema can be dropped too.
+    with open_store(graph.partition("#")[0], build="no-build", beside_foreign=_server(graph)) as s:
+        builds = s.builds()
+        if build not in builds:
+            raise UsageError(
+                f"there is no build {build!r}", todo=f"name one of: {', '.join(builds) or '-'}"
+            )
+        s.drop_build(build)
+    typer.echo(f"Dropped {build}.")
+
+
+@app.command()
+def check(
+    graph: Target,
+    expect: Annotated[
+        str | None,
+        typer.Option(help="The content hash; that of manifest.json beside a file by default."),
+    ] = None,
+) -> None:
+    """Read a whole graph and compare its content hash with the one that is known."""
+    from ehrkg.foundation.errors import CheckError
+    from ehrkg.graph.check import check_file
+    from ehrkg.graph.store import open_store
+
+    if not _server(graph):
+        found = check_file(graph, expected=expect)
+    else:
+        open_store(graph, build=_only_build(graph)).close()  # finishes what neo4j-admin loaded
+        with open_store(graph, read_only=True) as store:
+            found = store.content_hash()
+        if expect and found != expect:
+            raise CheckError(
+                f"the graph has another content: {found} instead of {expect}",
+                todo="build it again, or copy it again from where it came",
+            )
+    typer.echo(f"Content hash: {found}")
+
+
+def _server(graph: str) -> bool:
+    from ehrkg.graph.store import is_address
+
+    return is_address(graph)
+
+
+def _only_build(graph: str) -> str:
+    """The single build of a server, when the address names none."""
+    from ehrkg.graph.store import open_store
+
+    with open_store(graph.partition("#")[0], build="no-build", beside_foreign=True) as store:
+        builds = store.builds()
+    return builds[0] if len(builds) == 1 else "default"
