@@ -56,4 +56,6 @@ def _column(values: list[Any]) -> pa.Array:
                  for one in values]
         return pa.array(texts, pa.string())
     wanted = common(column.type)
+    if wanted == pa.list_(pa.null()):  # nothing but empty lists: the schema's are all of texts
+        wanted = pa.list_(pa.string())
     return column if column.type == wanted else column.cast(wanted)

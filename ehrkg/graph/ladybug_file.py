@@ -183,9 +183,9 @@ def _refusal(path: Path, said: str) -> EhrkgError:
 def failure(path: Path, said: str) -> EhrkgError:
     """What the engine says when it can't do what we ask of an open file."""
     lower = said.lower()
-    if "no space" in lower or "disk full" in lower:
+    if "no space" in lower or "disk full" in lower or "cannot write" in lower:
         return InputError(
-            "the disk is full", file=path, found=said.strip(),
+            "the disk is full or can't be written", file=path, found=said.strip(),
             todo="make room and do the same again; what was written before is whole",
         )
     if "buffer" in lower or "memory" in lower or "bad_alloc" in lower:

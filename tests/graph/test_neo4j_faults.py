@@ -137,7 +137,7 @@ def test_somebody_elses_nodes_of_the_same_labels(
                 open_store(server.address, auth=server.auth, build="world", read_only=read_only)
             assert "Patient" in str(caught.value)
             assert "beside_foreign" in caught.value.todo
-        assert served.builds() == ["odd", "world"]
+        assert "mine" not in served.builds()
         with open_store(server.address, auth=server.auth, build="mine", beside_foreign=True) as s:
             s.write_nodes("Patient", pa.table({"id": ["p1", "p2"], "sex": ["F", "M"]}))
             s.write_nodes("Visit", pa.table({"id": ["v1"]}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from graph_world import HARD, World, fill
 
 from ehrkg.foundation.errors import InputError, ServiceError, UsageError
+from ehrkg.graph.check import check_file
 from ehrkg.graph.store import GraphStore, open_store
 
 
@@ -281,11 +283,74 @@ def test_a_foreign_graph_is_left_alone(tmp_path: Path) -> None:
         open_store(tmp_path / "g.lbug")
 
 
-def test_a_graph_of_another_schema_version_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "todo"), [(0, "build it again"), (99, "newer ehrkg")])
+def test_a_graph_of_another_schema_version_says_so(
+    tmp_path: Path, version: int, todo: str
+) -> None:
     with open_store(tmp_path / "g.lbug") as store:
-        store.write_nodes("Build", pa.table({"id": ["old"], "schema_version": [99]}))
-    with pytest.raises(InputError, match="another schema"):
+        store.write_nodes("Build", pa.table({"id": ["old"], "schema_version": [version]}))
+    with pytest.raises(InputError, match=f"another schema(?s:.*)version {version}") as caught:
         open_store(tmp_path / "g.lbug")
+    assert todo in caught.value.todo
+
+
+def test_a_file_of_a_newer_engine_says_so(closed: Path) -> None:
+    raw = bytearray(closed.read_bytes())
+    raw[4] += 1  # the engine's version stands after its four letters
+    closed.write_bytes(raw)
+    for read_only in (True, False):
+        with pytest.raises(InputError, match="another version of the engine"):
+            open_store(closed, read_only=read_only)
+
+
+@pytest.mark.parametrize("what", ["a name", "a page", "much"])
+def test_overwritten_bytes_are_found_by_the_content_hash(
+    closed: Path, embedded: GraphStore, what: str
+) -> None:
+    known = embedded.content_hash()
+    assert check_file(closed, expected=known) == known
+    (closed.parent / "manifest.json").write_text(json.dumps({"graph": {"content": known}}))
+    assert check_file(closed) == known
+    raw = bytearray(closed.read_bytes())
+    start, length = {"a name": (raw.index("Carrión".encode()), 4), "a page": (len(raw) // 2, 4096),
+                     "much": (len(raw) // 3, 1 << 16)}[what]
+    raw[start:start + length] = b"x" * length
+    closed.write_bytes(raw)
+    with pytest.raises(InputError, match="damaged") as caught:
+        check_file(closed)
+    assert known in str(caught.value)
+
+
+def test_without_a_known_hash_there_is_no_check(closed: Path) -> None:
+    with pytest.raises(InputError, match="no content hash"):
+        check_file(closed)
+
+
+FULL = """
+import resource, signal, sys, pyarrow as pa
+from ehrkg.foundation.errors import EhrkgError
+from ehrkg.graph.store import open_store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+ids = [f"c{n}" for n in range(100_000)]
+try:
+    with open_store(sys.argv[1]) as store:
+        store.write_nodes("Concept", pa.table({"id": ids, "name": ["x" * 200] * len(ids)}))
+except EhrkgError as error:
+    print(error)
+    sys.exit(error.exit_code)
+"""
+
+
+def test_a_full_disk_is_a_clear_word_and_what_was_there_stays(closed: Path) -> None:
+    with open_store(closed, read_only=True) as store:
+        before = store.counts()["Visit"]
+    done = subprocess.run([sys.executable, "-c", FULL, str(closed)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == InputError.exit_code, done
+    assert "disk" in done.stdout
+    with open_store(closed) as store:
+        assert store.counts()["Visit"] == before
 
 
 def test_what_no_engine_opens_is_refused() -> None:
