@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ehrkg.benchmark.benchmark import Benchmark, Split
@@ -58,8 +59,4 @@ __all__ = [
     "make_templates",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"ehrkg.benchmark.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'ehrkg.benchmark' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ehrkg.graph.check import check_file
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphStore", "check_file", "copy_graph", "export_for_neo4j_admin", "open_store"]
 
-_WHERE = {
+_HOMES = {
     "GraphStore": "store",
     "check_file": "check",
     "copy_graph": "copy",
@@ -21,8 +22,4 @@ _WHERE = {
     "open_store": "store",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(f"ehrkg.graph.{_WHERE[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -7,21 +7,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ehrkg.foundation.lazy import lazy_names
 from ehrkg.mapping.schema import Mapping
+
+if TYPE_CHECKING:
+    from ehrkg.mapping.chain import map_codes
+    from ehrkg.mapping.drugs.reading import read_drug
 
 NEAR = 1
 """A link found at most this many levels up the code's tree is *near*; only such carry verdicts."""
 
-_PUBLIC = {"map_codes": "chain", "read_drug": "drugs.reading"}
+_HOMES = {"map_codes": "chain", "read_drug": "drugs.reading"}
 
 __all__ = ["NEAR", "Mapping", "map_codes", "read_drug"]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name when first used."""
-    if name in _PUBLIC:
-        return getattr(import_module(f"ehrkg.mapping.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ehrkg.ontology.code_trees import for_codes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ehrkg.ontology.schema import Knowledge
     from ehrkg.ontology.sources import SOURCES, Source
 
-_PUBLIC = {
+_HOMES = {
     "PREDICATES": "predicates",
     "Predicate": "predicates",
     "SOURCES": "sources",
@@ -42,9 +43,4 @@ __all__ = [
     "shipped",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name when first used, so that importing the package stays light."""
-    if name in _PUBLIC:
-        return getattr(import_module(f"ehrkg.ontology.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

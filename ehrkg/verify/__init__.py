@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ehrkg.foundation.lazy import lazy_names
 from ehrkg.verify.schema import EVIDENCE, RELATIONS, Verified
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ehrkg.verify.policy import Policy
     from ehrkg.verify.verifier import verify
 
-_PLACES = {
+_HOMES = {
     "Embedder": "embedding",
     "SentenceTransformerEmbedder": "embedding",
     "Pairs": "pairs",
@@ -34,8 +34,4 @@ __all__ = [
     "verify",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(importlib.import_module(f"ehrkg.verify.{_PLACES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)
