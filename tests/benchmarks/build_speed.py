@@ -26,7 +26,8 @@ d['code'] = d.icd_version + ':' + d.icd_code
 visits = d[['hadm_id', 'code']].drop_duplicates()
 pairs = visits.merge(visits, on='hadm_id')
 drugs = r[['hadm_id', 'drug', 'route']].drop_duplicates().merge(visits, on='hadm_id')
-print(len(pairs.groupby(['code_x', 'code_y']).size()), len(drugs.groupby(['drug', 'route', 'code']).size()))
+print(len(pairs.groupby(['code_x', 'code_y']).size()))
+print(len(drugs.groupby(['drug', 'route', 'code']).size()))
 """
 
 
