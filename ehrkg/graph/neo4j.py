@@ -17,10 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.foundation.errors import InputError, ServiceError
+from ehrkg.graph import neo4j_database as database
 from ehrkg.graph import neo4j_values as values
 from ehrkg.graph import tables
+from ehrkg.graph.neo4j_database import all_keys, leaving, pages
 from ehrkg.graph.neo4j_session import CommitUnknownError, Session
-from ehrkg.graph.neo4j_values import KEY, LISTS, UNFINISHED
+from ehrkg.graph.neo4j_values import KEY, UNFINISHED
 from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType
 
 if TYPE_CHECKING:
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
     from ehrkg.graph.store import Options
 
 T = TypeVar("T")
-
-PAGE = 5_000
-"""Nodes that are read, whose edges are read, or that are deleted, at a time."""
 
 FEW = 50_000
 """Edges of a type that are read at once."""
@@ -106,70 +105,17 @@ class Neo4jStore:
                 todo="name a build that is there, or build one first",
             )
         if not self._beside_foreign:
-            self._refuse_foreign()
+            database.refuse_foreign(self._session)
         if not self._session.read_only:
-            self._make_indexes()
+            database.make_indexes(self._session)
             if unfinished:
-                self._finish_import()
+                database.finish_import(self._session, self.build)
         elif unfinished:
             raise InputError(
                 f"the build {self.build!r} at {self.address} was loaded by neo4j-admin and never "
                 "opened for writing", todo="open it once without read_only: that sets its empty "
                 "lists (ehrkg graph check --graph ADDRESS does)",
             )
-
-    def _refuse_foreign(self) -> None:
-        """Refuse a database in which our labels are somebody else's too."""
-        parts = [
-            f"MATCH (n:{label}) WHERE n.{KEY} IS NULL WITH n LIMIT 1 RETURN '{label}' AS label"
-            for label in NODES
-        ]
-        found = [row[0] for row in self._session.read(" UNION ALL ".join(parts))]
-        if found:
-            raise InputError(
-                f"the database at {self.address} holds nodes that ehrkg did not write, under "
-                "labels that it uses", found=", ".join(found),
-                todo="use another database, or say beside_foreign=True (--beside-foreign): they "
-                     "stay untouched, but a query for a label finds them too",
-            )
-
-    def _make_indexes(self) -> None:
-        """Constraints and indexes that are not there yet; waits until they work."""
-        there = {
-            row[0] for kind in ("CONSTRAINTS", "INDEXES")
-            for row in self._session.read(f"SHOW {kind} YIELD name RETURN name")
-        }
-        wanted = {
-            f"ehrkg_{label}_key": f"CREATE CONSTRAINT ehrkg_{label}_key IF NOT EXISTS "
-                                  f"FOR (n:{label}) REQUIRE n.{KEY} IS UNIQUE"
-            for label in NODES
-        } | {
-            f"ehrkg_{label}_id": f"CREATE INDEX ehrkg_{label}_id IF NOT EXISTS "
-                                 f"FOR (n:{label}) ON (n.id)"
-            for label in NODES
-        }
-        missing = [statement for name, statement in wanted.items() if name not in there]
-        if missing:
-            self._session.write(
-                lambda tx: [tx.run(one).consume() for one in missing]
-            )
-            self._session.run("CALL db.awaitIndexes(600)")
-
-    def _finish_import(self) -> None:
-        """Give lists that neo4j-admin read as null their value; cut off, it goes on next time."""
-        for label, node in NODES.items():
-            lists = [f.name for f in node.properties if pa.types.is_list(f.type)]
-            sets = ", ".join(
-                f"n.{name} = CASE WHEN '{name}' IN n.{LISTS} THEN [] "
-                f"WHEN '{name}=' IN n.{LISTS} THEN [''] ELSE n.{name} END" for name in lists
-            )
-            for keys in _pages(self._all_keys(label, self._prefix) if lists else [], PAGE):
-                self._session.run(
-                    f"MATCH (n:{label}) WHERE n.{KEY} IN $keys AND n.{LISTS} IS NOT NULL "
-                    f"SET {sets} REMOVE n.{LISTS}", {"keys": keys},
-                )
-        self._session.run(f"MATCH (b:Build {{{KEY}: $key}}) REMOVE b.{UNFINISHED}",
-                          {"key": self._prefix + self.build})
 
     def check_carried(self, name: str, table: pa.Table) -> None:
         """See ``GraphStore.check_carried``."""
@@ -289,7 +235,7 @@ class Neo4jStore:
         for start, end, part in tables.by_join(edge, given):
             for side, label in (("from", start), ("to", end)):
                 found: list[str] = []
-                for keys in _pages(self._keys(pc.unique(part.column(side))), values.BATCH):
+                for keys in pages(self._keys(pc.unique(part.column(side))), values.BATCH):
                     found += self._session.read(
                         f"MATCH (n:{label}) WHERE n.{KEY} IN $keys RETURN collect(n.id)",
                         {"keys": keys},
@@ -344,17 +290,10 @@ class Neo4jStore:
 
     def _delete(self, ids: Iterable[str], statement: str) -> None:
         self._session.check_writable()
-        for keys in _pages(sorted({self._prefix + one for one in ids}), PAGE):
+        for keys in pages(sorted({self._prefix + one for one in ids})):
             self._session.run(statement, {"keys": keys})
 
     # -- reading ---------------------------------------------------------------------------
-
-    def _all_keys(self, label: str, prefix: str) -> list[str]:
-        found: list[str] = self._session.read(
-            f"MATCH (n:{label}) WHERE n.{KEY} STARTS WITH $prefix RETURN collect(n.{KEY})",
-            {"prefix": prefix},
-        )[0][0]
-        return sorted(found)
 
     def read_nodes(self, label: str) -> pa.Table:
         """See ``GraphStore.read_nodes``."""
@@ -364,7 +303,7 @@ class Neo4jStore:
         """See ``GraphStore.scan_nodes``."""
         schema = tables.node_type(label).properties
         wanted = ", ".join(values.readable(schema, "p"))
-        for keys in _pages(self._all_keys(label, self._prefix), PAGE):
+        for keys in pages(all_keys(self._session, label, self.build)):
             found = self._session.read(
                 f"MATCH (n:{label}) WHERE n.{KEY} IN $keys WITH properties(n) AS p "
                 f"RETURN collect([{wanted}])",
@@ -383,13 +322,13 @@ class Neo4jStore:
         wanted = ", ".join(["a", "b", *values.readable(edge.properties, "p")])
         total = self._totals([edge_type]).get(edge_type, 0)
         for start, end in edge.joins if total else ():
-            pattern = _leaving(edge.type, end)
+            pattern = leaving(edge.type, end)
             if total <= FEW:
-                pages: Iterable[tuple[str, Any]] = [(f"a.{KEY} STARTS WITH $prefix", None)]
+                parts: Iterable[tuple[str, Any]] = [(f"a.{KEY} STARTS WITH $prefix", None)]
             else:
-                keys = self._all_keys(start, self._prefix)
-                pages = ((f"a.{KEY} IN $keys", page) for page in _pages(keys, PAGE))
-            for these, page in pages:
+                keys = all_keys(self._session, start, self.build)
+                parts = ((f"a.{KEY} IN $keys", page) for page in pages(keys))
+            for these, page in parts:
                 found = self._session.read(
                     f"MATCH (a:{start}) WHERE {these} MATCH {pattern} "
                     f"WITH a.id AS a, b.id AS b, properties(r) AS p RETURN collect([{wanted}])",
@@ -415,7 +354,7 @@ class Neo4jStore:
             if total:
                 parts += [
                     f"MATCH (a:{start}) WHERE a.{KEY} STARTS WITH $prefix "
-                    f"MATCH {_leaving(name, end)} RETURN '{name}' AS name, count(r) AS n"
+                    f"MATCH {leaving(name, end)} RETURN '{name}' AS name, count(r) AS n"
                     for start, end in EDGES[name].joins
                 ]
         found: dict[str, int] = {}
@@ -437,27 +376,9 @@ class Neo4jStore:
     def drop_build(self, build: str) -> None:
         """See ``GraphStore.drop_build``; cut off, it is done by dropping again."""
         self._session.check_writable()
-        prefix = f"{tables.check_build_name(build)}|"
         others = [name for name in NODES if name not in (*_DELETED_FIRST, "Build")]
         for label in (*_DELETED_FIRST, *others, "Build"):
-            for keys in _pages(self._all_keys(label, prefix), PAGE):
+            for keys in pages(all_keys(self._session, label, build)):
                 self._session.run(
                     f"MATCH (n:{label}) WHERE n.{KEY} IN $keys DETACH DELETE n", {"keys": keys}
                 )
-
-
-def _leaving(edge_type: str, end: str) -> str:
-    """A type's edges from ``a`` to the build's nodes of a label, as MATCH takes it.
-
-    What is asked of ``b`` is said so that no index can answer it: else the planner may look up both
-    ends and try every pair.
-    """
-    return (
-        f"(a)-[r:{edge_type}]->(b) WHERE '{end}' IN labels(b) "
-        f"AND left(b.{KEY}, size($prefix)) = $prefix"
-    )
-
-
-def _pages(keys: list[str], size: int) -> Iterator[list[str]]:
-    for at in range(0, len(keys), size):
-        yield keys[at:at + size]

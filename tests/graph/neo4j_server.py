@@ -115,7 +115,7 @@ class Server:
             ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", self.classpath, *JAVA,
              "org.neo4j.cli.AdminTool", *words],
             env=os.environ | {"NEO4J_HOME": str(self.home), "NEO4J_CONF": str(self.home / "conf")},
-            capture_output=True, text=True, timeout=300, check=False,
+            capture_output=True, text=True, timeout=300, check=False, cwd=self.home,
         )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         return done

@@ -1,0 +1,82 @@
+"""The whole job with its graph on a server gives what it gives with a file; and the commands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from neo4j_server import PASSWORD, Server
+
+from ehrkg.ehr import synth
+from ehrkg.graph.store import GraphStore, open_store
+from ehrkg.pipeline import build
+from ehrkg.session.settings import Settings
+
+
+def ehrkg(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from ehrkg.cli import main; main()", *map(str, words)],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": PASSWORD},
+    )
+
+
+def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: Path) -> None:
+    synth.write(tmp_path / "tables", patients=25, seed=7)
+    here = build(tmp_path / "tables", tmp_path / "here")
+    settings = Settings(graph=server.address)
+    there = build(tmp_path / "tables", tmp_path / "there", settings, auth=server.auth)
+    graphs = [one.manifest["graph"] for one in (here, there)]
+    named = graphs[1]["build"]
+    try:
+        assert there.manifest["outputs"] == here.manifest["outputs"]
+        assert [g["content"] for g in graphs] == [graphs[0]["content"]] * 2
+        assert graphs[0]["counts"] == graphs[1]["counts"]
+        assert graphs[1]["address"] == server.address
+        assert not (there.out / "graph.lbug").exists()
+        for path in (one for one in there.out.rglob("*") if one.is_file()):
+            assert PASSWORD.encode() not in path.read_bytes(), path
+        again = build(tmp_path / "tables", tmp_path / "there", settings, auth=server.auth)
+        assert again.manifest["outputs"] == there.manifest["outputs"]
+        checked = ehrkg("graph", "check", "--graph", f"{server.address}#{named}",
+                       "--expect", graphs[0]["content"])
+        assert checked.returncode == 0, checked.stderr
+    finally:
+        with open_store(server.address, build=named, auth=server.auth) as store:
+            store.drop_build(named)
+
+
+def test_the_commands(server: Server, served: GraphStore, odd_file: Path, tmp_path: Path) -> None:
+    address = f"{server.address}#commanded"
+    copied = ehrkg("graph", "copy", odd_file, address)
+    assert copied.returncode == 3, copied  # the file's builds are odd and world, not default
+    assert "odd, world" in copied.stderr
+    back = ehrkg("graph", "copy", f"{server.address}#world", tmp_path / "w.lbug")
+    assert back.returncode == 0, back.stderr
+    assert served.content_hash() in back.stdout
+    there = ehrkg("graph", "copy", tmp_path / "w.lbug", address)
+    assert there.returncode == 0, there.stderr
+    assert "commanded" in served.builds()
+    exported = ehrkg("graph", "export", "--for", "neo4j-admin", tmp_path / "files", "--graph",
+                     tmp_path / "w.lbug")
+    assert exported.returncode == 0, exported.stderr
+    assert "neo4j-admin database import full neo4j" in exported.stdout
+    checked = ehrkg("graph", "check", "--graph", address, "--expect", served.content_hash())
+    assert checked.returncode == 0, checked.stderr
+    assert ehrkg("graph", "check", "--graph", address, "--expect", "x").returncode == 1
+    dropped = ehrkg("graph", "drop", "--build", "commanded", "--graph", server.address)
+    assert dropped.returncode == 0, dropped.stderr
+    assert "commanded" not in served.builds()
+    assert ehrkg("graph", "drop", "--build", "nobody", "--graph", server.address).returncode == 2
+    for done in (copied, back, there, exported, checked, dropped):
+        assert PASSWORD not in done.stdout + done.stderr
+
+
+def test_a_build_finds_out_at_once_that_the_server_is_not_there(tmp_path: Path) -> None:
+    target = "bolt://127.0.0.1:9"
+    synth.write(tmp_path / "tables", patients=25, seed=7)
+    done = ehrkg("build", tmp_path / "tables", "--out", tmp_path / "out", "--graph", target)
+    assert done.returncode == 4
+    assert f"no Neo4j answers at {target}" in done.stderr
