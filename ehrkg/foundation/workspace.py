@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.errors import EhrkgError, InputError, UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.resources import shipped
 from ehrkg.foundation.storage import read_parquet, write_atomically, write_parquet
@@ -102,7 +102,15 @@ class Workspace:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, EhrkgError) and not self._anything_finished():
+            shutil.rmtree(self.work, ignore_errors=True)
+            if not any(self.out.iterdir()):
+                self.out.rmdir()
         self._lock.release()
+
+    def _anything_finished(self) -> bool:
+        """Whether some stage's result is there to go on from."""
+        return any(path.is_dir() and path.suffix != ".part" for path in self.work.iterdir())
 
     def _claim(self) -> None:
         free = shutil.disk_usage(self.out).free

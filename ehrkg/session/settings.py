@@ -9,6 +9,7 @@ from typing import Any
 
 from ehrkg.propose import Cooccurrence, Proposer
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
+from ehrkg.verify.embedding import model_name
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Settings:
             "strategies": list(self.strategies),
             "proposer": self.proposer.settings(),
             "policy": asdict(self.policy),
-            "model": self.embedder().name,
+            "model": model_name(self.model),
             "seed": self.seed,
             "graph": self.graph,
         }

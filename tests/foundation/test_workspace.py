@@ -92,3 +92,12 @@ def test_a_nearly_full_disk_is_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="too little free disk"), Workspace(tmp_path, {}):
         pass
     assert stat.S_ISDIR(tmp_path.stat().st_mode)
+
+
+def test_a_build_that_could_not_begin_leaves_nothing(tmp_path):
+    def refuse(_):
+        raise InputError("a table is missing", file="hosp", todo="give it")
+
+    with pytest.raises(InputError), Workspace(tmp_path / "out", {}) as work:
+        work.stage("read", refuse)
+    assert not (tmp_path / "out").exists()
