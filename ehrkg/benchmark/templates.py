@@ -22,6 +22,7 @@ from ehrkg.benchmark.answer_rules import (
     claim_rules,
     occurrence_rules,
 )
+from ehrkg.benchmark.cluster_keys import ClusterKeys
 from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.cohort import Cohort, Order
 from ehrkg.benchmark.context import Context, choose_context, related_events
@@ -83,9 +84,10 @@ def make_templates(
     supported = verified.relations.filter(holds).to_pylist()
     refused = verified.relations.filter(pc.invert(holds))
     counts = OccurrenceCounts(cohort)
+    clusters = ClusterKeys(hospital, seed)
     rows: list[dict[str, Any]] = []
     for task in choose_tasks(tasks):
-        made = _Making(task, ground, seed)
+        made = _Making(task, ground, clusters, seed)
         made.refuse(counts.total(refused, task))
         progress.start(f"templates: {task.title}", len(supported))
         for relation in supported:
@@ -108,8 +110,8 @@ def make_templates(
 class _Making:
     """The work on one task: occurrences are added relation by relation, then finished together."""
 
-    def __init__(self, task: Task, ground: Ground, seed: int) -> None:
-        self._task, self._ground, self._seed = task, ground, seed
+    def __init__(self, task: Task, ground: Ground, clusters: ClusterKeys, seed: int) -> None:
+        self._task, self._ground, self._clusters, self._seed = task, ground, clusters, seed
         self._claim_rules = claim_rules(task)
         self._occurrence_rules = occurrence_rules(task)
         self._orders = _orders_by_drug(ground.cohort) if task.answer_kind == "drug" else {}
@@ -264,7 +266,7 @@ class _Making:
             "answer_concept": claim.concept or min(facts.concepts, default=""),
             "relation": claim.relation["id"],
             "predicate": claim.relation["predicate"],
-            "cluster": short_id("c", self._seed, "cluster", patient.id),
+            "cluster": self._clusters.of(patient.id),
             "split": patient.split,
             "age": visit.age,
             "age_band": age_band(visit.age),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
@@ -117,6 +118,18 @@ def test_a_sound_diagnosis_template() -> None:
     assert row["n_related"] == 1
     assert row["gap_days"] is None
     assert "p1" not in row["cluster"]
+
+
+def test_a_patients_id_alone_does_not_give_the_cluster() -> None:
+    def clusters(world: World) -> dict[str, str]:
+        made, _ = templates(world, "diagnosis")
+        return dict(zip(made["patient"].to_pylist(), made["cluster"].to_pylist(), strict=True))
+
+    same, other = diagnosis_world(), diagnosis_world()
+    other.visits[0]["admitted"] += timedelta(minutes=1)
+    assert clusters(diagnosis_world()) == clusters(same)
+    assert clusters(same).keys() == clusters(other).keys()
+    assert set(clusters(same).values()).isdisjoint(clusters(other).values())
 
 
 def test_a_sound_treatment_template() -> None:
