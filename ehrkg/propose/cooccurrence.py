@@ -11,22 +11,28 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import short_id
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
-from ehrkg.propose.counting import PairCounts, count_pairs
+from ehrkg.propose.counting import Counts, PairCounts, count_pairs
 from ehrkg.propose.schema import CANDIDATES
 from ehrkg.propose.tasks import ACROSS, WITHIN, Task, choose_tasks
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Cooccurrence:
     """A proposer that counts.
+
+    Within visits and from one to the next are judged apart: a pair is proposed for the tasks of
+    those spans in which it is seen often enough, more often than chance, and not by chance.
 
     Args:
         min_within: least number of visits that hold both codes; 2 by default, since what stands
@@ -86,16 +92,16 @@ class Cooccurrence:
         shown = progress or Silent()
         shown.start("counting pairs of codes", len(families))
         parts: list[pa.Table] = []
-        dropped = {"below_min_count": 0, "below_min_lift": 0, "above_max_p": 0}
+        dropped = dict.fromkeys(_REASONS, 0)
         rows_in = 0
         for kinds in families:
             counts = count_pairs(hospital, head_kind=kinds[0], tail_kind=kinds[1])
             for predicate, spans, names in _uses(chosen, kinds):
-                least = {WITHIN: self.min_within, ACROSS: self.min_across}
-                scored = _score(counts, {span: least[span] for span in spans}, self.smoothing)
-                rows_in += scored.num_rows
-                kept = self._keep(scored, dropped)
-                parts.append(_as_candidates(kept, predicate, names, self.name))
+                judged = self._judge(counts, spans)
+                for reason, n in judged.dropped.items():
+                    dropped[reason] += n
+                rows_in += judged.seen
+                parts.append(_as_candidates(judged, predicate, names, self.name))
             shown.advance()
         table = pa.concat_tables(parts).sort_by("id") if parts else CANDIDATES.empty_table()
         if ledger is not None:
@@ -104,22 +110,80 @@ class Cooccurrence:
             )
         return table
 
-    def _keep(self, scored: pa.Table, dropped: dict[str, int]) -> pa.Table:
-        masks = (
-            ("below_min_count", scored["often"]),
-            ("below_min_lift", pc.greater(scored["lift"], self.min_lift)),
-            ("above_max_p", pc.less_equal(scored["p_value"], self.max_p)),
+    def _judge(self, counts: PairCounts, spans: tuple[str, ...]) -> Judged:
+        """Keep the pairs that pass in a span: often enough, with lift, and no chance, all there."""
+        scores = [_score(counts, span, self.smoothing) for span in spans]
+        least = {WITHIN: self.min_within, ACROSS: self.min_across}
+        seen = np.any([one.n > 0 for one in scores], axis=0)
+        often = np.array([one.n >= least[span] for one, span in zip(scores, spans, strict=True)])
+        lifted = often & np.array([one.lift > self.min_lift for one in scores])
+        passing = lifted & np.array([one.p_value <= self.max_p for one in scores])
+        left = [int(np.count_nonzero(mask.any(axis=0))) for mask in (often, lifted, passing)]
+        before = [int(np.count_nonzero(seen)), *left[:2]]
+        dropped = {
+            reason: more - fewer for reason, more, fewer in zip(_REASONS, before, left, strict=True)
+        }
+        kept = passing.any(axis=0)
+        p_value = np.where(passing, np.array([one.p_value for one in scores]), np.inf)
+        best = np.argmin(p_value, axis=0)  # of two that are equal the first, in the spans' order
+        pairs = counts.pairs
+        for name in ("lift", "p_value"):
+            values = np.array([getattr(one, name) for one in scores])
+            pairs = pairs.append_column(name, pa.array(_chosen(values, best)))
+        return Judged(
+            pairs.filter(pa.array(kept)),
+            {span: passing[at][kept] for at, span in enumerate(spans)},
+            before[0],
+            dropped,
         )
-        kept = pa.array([True] * scored.num_rows, pa.bool_())
-        for reason, mask in masks:
-            both = pc.and_(kept, mask)
-            dropped[reason] += _true(kept) - _true(both)
-            kept = both
-        return scored.filter(kept)
 
 
-def _true(mask: pa.Array) -> int:
-    return int(pc.sum(pc.cast(mask, pa.int64())).as_py() or 0)
+_REASONS = ("below_min_count", "below_min_lift", "above_max_p")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is kept of the pairs of one family.
+
+    Attributes:
+        pairs: with lift and p of the span they pass in; of the one with the smaller p, if of two.
+        passed: by span, which of the pairs pass in it.
+        seen: how many pairs were seen in any of the spans.
+        dropped: how many were not kept, by the first reason that no span escapes.
+    """
+
+    pairs: pa.Table
+    passed: dict[str, Mask]
+    seen: int
+    dropped: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Score:
+    """By pair, in one span: sightings, smoothed lift (4 digits) and p (6 digits)."""
+
+    n: Counts
+    lift: Floats
+    p_value: Floats
+
+
+def _score(counts: PairCounts, span: str, smoothing: float) -> Score:
+    """Lift and p of each pair in a span; a pair not seen there has lift 0 and p 1."""
+    from scipy.stats import hypergeom
+
+    n, head, tail, places = counts.margins(span)
+    lift, p_value = np.zeros(len(n)), np.ones(len(n))
+    at = n > 0
+    expected = head[at] * tail[at] / places[at]
+    lift[at] = (n[at] + smoothing) / (expected + smoothing)
+    p_value[at] = hypergeom.sf(n[at] - 1, places[at], head[at], tail[at])
+    return Score(n, np.round(lift, 4), np.round(p_value, 6))
+
+
+def _chosen(values: Floats, best: npt.NDArray[np.intp]) -> Floats:
+    """The value of the best span, by pair."""
+    picked: Floats = np.take_along_axis(values, best[np.newaxis, :], axis=0)[0]
+    return picked
 
 
 def _uses(
@@ -138,43 +202,12 @@ def _uses(
     ]
 
 
-def _score(counts: PairCounts, least: dict[str, int], smoothing: float) -> pa.Table:
-    """The pairs seen in the given spans, with lift and p: the better of the spans.
-
-    Args:
-        counts: the pairs.
-        least: each span, and how often a pair must be seen in it to count as seen often.
-        smoothing: expected sightings that a pair starts with.
-    """
-    from scipy.stats import hypergeom
-
-    pairs = counts.pairs
-    seen = np.zeros(pairs.num_rows, dtype=bool)
-    often = np.zeros(pairs.num_rows, dtype=bool)
-    lift = np.zeros(pairs.num_rows)
-    p_value = np.ones(pairs.num_rows)
-    for span, enough in least.items():
-        n, n_head, n_tail, total = counts.margins(span)
-        expected = n_head * n_tail / max(total, 1)
-        lift = np.where(n > 0, np.maximum(lift, (n + smoothing) / (expected + smoothing)), lift)
-        p_value = np.where(
-            n > 0, np.minimum(p_value, hypergeom.sf(n - 1, total, n_head, n_tail)), p_value
-        )
-        seen |= n > 0
-        often |= n >= enough
-    columns = {"often": often, "lift": np.round(lift, 4), "p_value": np.round(p_value, 6)}
-    for name, values in columns.items():
-        pairs = pairs.append_column(name, pa.array(values))
-    return pairs.filter(pa.array(seen))
-
-
 def _as_candidates(
-    pairs: pa.Table, predicate: str, names: dict[str, list[str]], proposer: str
+    judged: Judged, predicate: str, names: dict[str, list[str]], proposer: str
 ) -> pa.Table:
+    pairs = judged.pairs
     columns = {name: pairs[name] for name in pairs.column_names}
     heads, routes, tails = (pairs[c].to_pylist() for c in ("head", "route", "tail"))
-    within = pairs["n_within"].to_pylist()
-    across = pairs["n_across"].to_pylist()
     columns["id"] = pa.array(
         [short_id("r", h, r, predicate, t) for h, r, t in zip(heads, routes, tails, strict=True)],
         pa.string(),
@@ -182,8 +215,13 @@ def _as_candidates(
     columns["predicate"] = pa.array([predicate] * pairs.num_rows, pa.string())
     columns["tasks"] = pa.array(
         [
-            sorted((names.get(WITHIN, []) if w else []) + (names.get(ACROSS, []) if a else []))
-            for w, a in zip(within, across, strict=True)
+            sorted(
+                task
+                for span, ok in zip(judged.passed, row, strict=True)
+                if ok
+                for task in names[span]
+            )
+            for row in zip(*(mask.tolist() for mask in judged.passed.values()), strict=True)
         ],
         pa.list_(pa.string()),
     )

@@ -22,7 +22,9 @@ class PairCounts:
 
     Attributes:
         pairs: head, route, tail, n_within, n_across, n_head, n_tail, n_patients and, for the
-            margins across visits, n_head_before and n_tail_new; sorted by head, route, tail.
+            margins across visits: n_tail_new, visits where the tail is new; n_tail_held, visits
+            with a next that hold the tail; n_head_free, visits with a next that hold the head and
+            not the tail. Sorted by head, route, tail.
         visits: how many visits there are.
         transitions: how many pairs of consecutive visits.
     """
@@ -31,23 +33,24 @@ class PairCounts:
     visits: int
     transitions: int
 
-    def margins(self, span: str) -> tuple[Counts, Counts, Counts, int]:
+    def margins(self, span: str) -> tuple[Counts, Counts, Counts, Counts]:
         """For each pair: sightings, of the head, of the tail, and the number of places to look.
 
         Across visits a tail counts only where the earlier visit did not hold it: codes that are
-        copied forward would make everything seem to lead to everything chronic.
+        copied forward would make everything seem to lead to everything chronic. So the places to
+        look are, for each tail, the pairs of consecutive visits whose earlier one lacks it, and a
+        head counts in these only; where the tail is held already, it could never become new.
         """
-        names = (
-            ("n_across", "n_head_before", "n_tail_new")
-            if span == ACROSS
-            else (
-                "n_within",
-                "n_head",
-                "n_tail",
-            )
-        )
-        n, head, tail = (self.pairs[name].to_numpy().astype(np.int64) for name in names)
-        return n, head, tail, self.transitions if span == ACROSS else self.visits
+
+        def column(name: str) -> Counts:
+            values: Counts = self.pairs[name].to_numpy().astype(np.int64)
+            return values
+
+        if span == ACROSS:
+            places = self.transitions - column("n_tail_held")
+            return column("n_across"), column("n_head_free"), column("n_tail_new"), places
+        places = np.full(self.pairs.num_rows, self.visits, np.int64)
+        return column("n_within"), column("n_head"), column("n_tail"), places
 
 
 def count_pairs(hospital: Hospital, *, head_kind: str, tail_kind: str) -> PairCounts:
@@ -87,15 +90,19 @@ def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind:
     """
     import ibis
 
+    last = visits.group_by("patient").agg(last=visits.ordinal.max())
+    stays = visits.join(last, "patient").select(
+        "id", "patient", "ordinal", followed=(ibis._.ordinal < ibis._["last"]).cast("int32")
+    )
     heads = (
         _distinct(occurrences, head_kind, route=True)
-        .join(visits, ibis._.visit == visits.id)
-        .select("visit", "patient", "ordinal", head="code", route="route")
+        .join(stays, ibis._.visit == stays.id)
+        .select("visit", "patient", "ordinal", "followed", head="code", route="route")
     )
     tails = (
         _distinct(occurrences, tail_kind, route=False)
-        .join(visits, ibis._.visit == visits.id)
-        .select("visit", "patient", "ordinal", tail="code")
+        .join(stays, ibis._.visit == stays.id)
+        .select("visit", "patient", "ordinal", "followed", tail="code")
     )
     before = tails.select("patient", "tail", ordinal=tails.ordinal + 1)
     fresh = tails.filter(tails.ordinal > 1).anti_join(before, ["patient", "tail", "ordinal"])
@@ -103,13 +110,21 @@ def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind:
     within = (
         heads.join(tails, "visit", rname="{name}_tail")
         .filter(ibis._["head"] != ibis._["tail"])
-        .select("head", "route", "tail", "patient", within=1, across=0)
+        .select("head", "route", "tail", "patient", "followed", within=1, across=0)
     )
     shifted = heads.select("head", "route", "patient", ordinal=heads.ordinal + 1)
     across = (
         shifted.join(fresh, ["patient", "ordinal"], rname="{name}_tail")
         .filter(ibis._["head"] != ibis._["tail"])
-        .select("head", "route", "tail", "patient", within=0, across=1)
+        .select(
+            "head",
+            "route",
+            "tail",
+            "patient",
+            followed=ibis.literal(0, "int32"),
+            within=0,
+            across=1,
+        )
     )
 
     pairs = (
@@ -118,19 +133,18 @@ def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind:
         .agg(
             n_within=ibis._.within.sum().cast("int32"),
             n_across=ibis._.across.sum().cast("int32"),
+            n_together_before=ibis._.followed.sum().cast("int32"),
             n_patients=ibis._.patient.nunique().cast("int32"),
         )
     )
-    last = visits.group_by("patient").agg(last=visits.ordinal.max())
-    head_visits = (
-        heads.join(last, "patient")
-        .group_by("head", "route")
-        .agg(
-            n_head=ibis._.visit.count().cast("int32"),
-            n_head_before=(ibis._.ordinal < ibis._["last"]).cast("int32").sum().cast("int32"),
-        )
+    head_visits = heads.group_by("head", "route").agg(
+        n_head=ibis._.visit.count().cast("int32"),
+        n_head_before=ibis._.followed.sum().cast("int32"),
     )
-    tail_visits = tails.group_by("tail").agg(n_tail=ibis._.visit.count().cast("int32"))
+    tail_visits = tails.group_by("tail").agg(
+        n_tail=ibis._.visit.count().cast("int32"),
+        n_tail_held=ibis._.followed.sum().cast("int32"),
+    )
     tail_new = fresh.group_by("tail").agg(n_tail_new=ibis._.visit.count().cast("int32"))
     joined = pairs.join(head_visits, ["head", "route"]).join(tail_visits, "tail")
     joined = joined.left_join(tail_new, "tail")
@@ -143,7 +157,8 @@ def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind:
         "n_patients",
         "n_head",
         "n_tail",
-        "n_head_before",
+        "n_tail_held",
+        n_head_free=ibis._.n_head_before - ibis._.n_together_before,
         n_tail_new=ibis._.n_tail_new.fill_null(0),
     )
 

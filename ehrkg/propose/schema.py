@@ -21,8 +21,8 @@ CANDIDATES = pa.schema(
         ("n_head", pa.int32()),  # visits that hold the head
         ("n_tail", pa.int32()),
         ("n_patients", pa.int32()),  # patients in whom it was seen (within or across)
-        ("lift", pa.float64()),  # smoothed; the larger of within and across; rounded to 4
-        ("p_value", pa.float64()),  # one-sided hypergeometric, the smaller; rounded to 6
+        ("lift", pa.float64()),  # smoothed; of the span it passed in (smaller p); rounded to 4
+        ("p_value", pa.float64()),  # one-sided hypergeometric, of the same span; rounded to 6
     ]
 )
 """Sorted by id."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
@@ -116,6 +117,31 @@ def test_counts_equal_a_plain_enumeration(head_kind, tail_kind, patients):
         assert row["n_patients"] == patients_with[pair]
 
 
+def margins_across(patients: list[list[set[str]]], head: str, tail: str) -> tuple[int, ...]:
+    """Of one pair, over the consecutive visits whose earlier one lacks the tail."""
+    steps = [
+        (before, {c.partition("@")[0] for c in after})
+        for stays in patients
+        for before, after in pairwise(stays)
+        if tail not in {c.partition("@")[0] for c in before}
+    ]
+    hits = sum(head in before and tail in after for before, after in steps)
+    return hits, sum(head in b for b, _ in steps), sum(tail in a for _, a in steps), len(steps)
+
+
+@pytest.mark.parametrize(
+    ("head_kind", "tail_kind"), [("diagnosis", "diagnosis"), ("drug", "diagnosis")]
+)
+@settings(max_examples=15, deadline=None)
+@given(patients=histories)
+def test_margins_across_visits_leave_out_where_the_tail_is_held(head_kind, tail_kind, patients):
+    counts = count_pairs(hospital(patients), head_kind=head_kind, tail_kind=tail_kind)
+    margins = zip(*(column.tolist() for column in counts.margins("next")), strict=True)
+    for row, found in zip(counts.pairs.to_pylist(), margins, strict=True):
+        head = row["head"] + (f"@{row['route']}" if row["route"] else "")
+        assert found == margins_across(patients, head, row["tail"])
+
+
 @settings(max_examples=10, deadline=None)
 @given(patients=histories)
 def test_order_of_rows_decides_nothing(patients):
@@ -159,6 +185,41 @@ def test_a_code_copied_forward_is_no_prognosis():
     chronic = [[{"D1", "D2"}, {"D1", "D2"}]] * 5
     table = Cooccurrence(min_lift=0.0).propose(hospital(chronic), tasks=["prognosis"])
     assert table.num_rows == 0
+
+
+def test_a_span_is_judged_by_its_own_numbers():
+    """Strong within visits, and once from a visit to the next, as chance would have it."""
+    together = [[{"D1", "D2"}]] * 6 + [[{"D3"}]] * 10
+    after = [[{"D1"}, {"D2"}], [{"D3"}, {"D2"}], [{"D3"}, {"D2"}], [{"D1"}, {"D3"}]]
+    table = Cooccurrence().propose(hospital(together + after))
+    (row,) = (
+        one
+        for one in table.to_pylist()
+        if (one["head"], one["predicate"], one["tail"]) == ("D1", "CAUSES", "D2")
+    )
+    assert (row["n_within"], row["n_across"]) == (6, 1)
+    assert row["tasks"] == ["diagnosis"]
+    only = Cooccurrence().propose(hospital(together + after), tasks=["diagnosis"])
+    (same,) = (one for one in only.to_pylist() if one["id"] == row["id"])
+    assert (row["lift"], row["p_value"]) == (same["lift"], same["p_value"])
+
+
+def test_a_tail_that_is_held_already_does_not_count_against_a_head():
+    """Three of three who lacked the tail got it after the head, whoever had it before."""
+    patients = [[{"D1"}, {"D2"}]] * 3 + [[{"D3"}, {"D3"}]] * 3
+    chronic = [[{"D1", "D2"}, {"D1", "D2"}]] * 20
+    rows = [
+        {
+            one["id"]: one
+            for one in Cooccurrence().propose(hospital(who), tasks=["prognosis"]).to_pylist()
+        }
+        for who in (patients, patients + chronic)
+    ]
+    (key,) = (
+        k for k, one in rows[0].items() if (one["predicate"], one["tail"]) == ("CAUSES", "D2")
+    )
+    assert [one[key]["lift"] for one in rows] == [round((3 + 1) / (3 * 3 / 6 + 1), 4)] * 2
+    assert [one[key]["p_value"] for one in rows] == [0.05] * 2
 
 
 def test_unknown_task_is_named():
