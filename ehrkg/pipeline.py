@@ -67,7 +67,7 @@ def build(
     """
     source, chosen = Path(source), settings or Settings()
     bar = progress or (lambda _stage: Silent())
-    inputs = input_hashes(source, chosen.knowledge)
+    inputs = input_hashes(source, chosen.knowledge, format=chosen.format)
     identity: dict[str, object] = {
         "inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
     with Workspace(Path(out), identity) as work:
@@ -107,9 +107,10 @@ def build(
             strategies=chosen.strategies, seed=chosen.seed,
             ledger=ledger, progress=bar("items")))
 
-        scores = work.stage("evaluate", lambda _ledger: evaluation.score_baselines(
+        scores = work.stage("evaluate", lambda ledger: evaluation.score_baselines(
             made.items, templates, hospital, knowledge, verified,
-            embedder=chosen.embedder(), seed=chosen.seed, progress=bar("evaluate")))
+            embedder=chosen.embedder(), seed=chosen.seed,
+            ledger=ledger, progress=bar("evaluate")))
 
         bar("check")
         checks = work.stage("check", lambda _ledger: as_table(check_tables(

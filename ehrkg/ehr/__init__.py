@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospital
 
 if TYPE_CHECKING:
-    from ehrkg.ehr.reader import detect, read
+    from ehrkg.ehr.reader import detect, read, table_files
 
 __all__ = [
     "CODES",
@@ -18,11 +18,12 @@ __all__ = [
     "Hospital",
     "detect",
     "read",
+    "table_files",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("detect", "read"):
+    if name in ("detect", "read", "table_files"):
         from ehrkg.ehr import reader
 
         return getattr(reader, name)

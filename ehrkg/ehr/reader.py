@@ -60,6 +60,27 @@ def read(
             con.disconnect()
 
 
+def table_files(source: str | Path, *, format: str | None = None) -> dict[str, Path]:  # noqa: A002
+    """The files that ``read`` would open, by their name relative to the folder.
+
+    Args:
+        source: the folder that holds the tables, or the release's folder around it.
+        format: a name of ``formats``; found from the tables by default.
+
+    Raises:
+        UsageError: the format is unknown.
+        InputError: a table is missing.
+    """
+    folder = Path(source)
+    declared = format_named(format) if format is not None else format_named(detect(folder))
+    wanted = {*declared.needed, *(unit.table for unit in declared.names)}
+    return {
+        file.source: file.path
+        for table, file in sorted(_files(folder, declared).items())
+        if table in wanted
+    }
+
+
 def detect(source: str | Path) -> str:
     """The name of the format whose tables lie in a folder.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ehrkg.benchmark.intervals import wilson as wilson
 from ehrkg.foundation.hashing import hash64
 
 DRAWS = 1000
@@ -27,26 +27,6 @@ class Interval:
     high: float
     n: int
     clusters: int
-
-
-def wilson(successes: float, n: int, *, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson's score interval for a proportion (Wilson 1927, JASA 22:209).
-
-    Args:
-        successes: how many, of ``n``.
-        n: trials; with none the interval is (0, 1).
-        z: the normal quantile, 95 % two-sided by default.
-
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 4), round(high, 4)
-    (0.4902, 0.9433)
-    """
-    if n == 0:
-        return 0.0, 1.0
-    p = successes / n
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def clustered_mean(

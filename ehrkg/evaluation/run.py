@@ -10,6 +10,7 @@ from ehrkg.evaluation.answer_names import answer_names
 from ehrkg.evaluation.baselines import Chance, EmbeddingSimilarity, KeySource, MostFrequent
 from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
 from ehrkg.foundation.hashing import order_by_hash
+from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.embedding import Embedder
@@ -29,6 +30,7 @@ def score_baselines(
     *,
     embedder: Embedder,
     seed: int = 7,
+    ledger: Ledger | None = None,
     progress: Progress | None = None,
 ) -> pa.Table:
     """Chance, most frequent option, embedding similarity, and the knowledge graph as key source.
@@ -41,6 +43,7 @@ def score_baselines(
         verified: the relations that the key source reads.
         embedder: for the similarity baseline.
         seed: of the swaps in the ``other_stem`` control.
+        ledger: gets an entry a baseline, of questions in and answered.
         progress: told of each (baseline, setting) done.
 
     Returns:
@@ -57,6 +60,15 @@ def score_baselines(
     )
     similarity = EmbeddingSimilarity.learn(embedder, items)
     sample = questions_of_some_templates(items, EMBEDDED_TEMPLATES, seed=seed)
+    if ledger is not None:
+        for baseline, answered in (*((one, items) for one in cheap), (similarity, sample)):
+            ledger.record(
+                "evaluate",
+                baseline.name,
+                rows_in=items.num_rows,
+                rows_out=answered.num_rows,
+                dropped={"not_sampled": items.num_rows - answered.num_rows},
+            )
     scores = (
         run_baselines(items, cheap, names, seed=seed, progress=progress),
         run_baselines(sample, (similarity,), names, seed=seed, progress=progress),

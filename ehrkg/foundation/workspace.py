@@ -180,11 +180,7 @@ class Workspace:
 
     def finished(self) -> dict[str, Any] | None:
         """The manifest of a complete build, or ``None``."""
-        path = self.out / MANIFEST
-        if not path.exists():
-            return None
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return manifest
+        return read_manifest(self.out) if (self.out / MANIFEST).exists() else None
 
 
 def _refuse_foreign(out: Path) -> None:
@@ -265,3 +261,18 @@ def read_final(out: Path, name: str) -> pa.Table:
             "this is no finished build", file=path, todo="run ehrkg build, or name another folder"
         )
     return read_parquet(path)
+
+
+def read_manifest(out: Path) -> dict[str, Any]:
+    """The manifest of a finished build.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+    path = out / MANIFEST
+    if not path.exists():
+        raise InputError(
+            "this is no finished build", file=path, todo="run ehrkg build, or name another folder"
+        )
+    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return manifest

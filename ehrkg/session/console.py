@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
+from rich.text import Text
 
 from ehrkg.evaluation.metrics import effective_size
 from ehrkg.evaluation.planted import PlantedShare
@@ -98,11 +99,11 @@ class Stopwatch:
 
 
 def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", show_edge=False)
+    table = Table(title=Text(title), title_justify="left", title_style="bold", show_edge=False)
     for place, name in enumerate(columns):
         table.add_column(name, justify="left" if place == 0 else "right")
     for row in rows:
-        table.add_row(*(f"{x:,}" if isinstance(x, int) else str(x) for x in row))
+        table.add_row(*(Text(f"{x:,}" if isinstance(x, int) else str(x)) for x in row))
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,10 +12,11 @@ import pyarrow as pa
 
 from ehrkg import benchmark, ehr, mapping, ontology, verify
 from ehrkg.benchmark import Benchmark
-from ehrkg.ehr.schema import Hospital
+from ehrkg.ehr.schema import EVENTS, Hospital
 from ehrkg.evaluation.results import evaluate
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.storage import read_parquet
 from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
 from ehrkg.graph.explain import explain_template
 from ehrkg.graph.explanation import Explanation
@@ -22,6 +24,7 @@ from ehrkg.graph.neighbourhood import Neighbourhood, neighbourhood
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
+from ehrkg.session.pairs import read_pairs
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
 
@@ -36,13 +39,16 @@ class KnowledgeGraph:
 
     Args:
         store: the engine that holds the graph (``ehrkg.open`` makes one).
+        events: the build's events.parquet, where it lies beside the graph; the graph itself keeps
+            one row a (visit, code, route).
 
     Attributes:
         ledger: what came in, what went out, and why the rest did not, of the stages run here.
     """
 
-    def __init__(self, store: GraphStore) -> None:
+    def __init__(self, store: GraphStore, *, events: Path | None = None) -> None:
         self.store = store
+        self._events = events
         self.ledger = Ledger()
         self._hospital: Hospital | None = None
         self._knowledge: Knowledge | None = None
@@ -83,6 +89,7 @@ class KnowledgeGraph:
             InputError: the tables can't be used; it says which file, line and column.
         """
         self._hospital = ehr.read(source, format=format, ledger=self.ledger)
+        self._mapping = self._verified = None
         writers.write_hospital(self.store, self._hospital)
         return self._hospital
 
@@ -99,7 +106,7 @@ class KnowledgeGraph:
         loaded = ontology.load(source, format=format, ledger=self.ledger)
         self._knowledge = ontology.merge(self._base_knowledge(), loaded)
         writers.write_knowledge(self.store, self._knowledge)
-        self._mapping = None
+        self._mapping = self._verified = None
         return loaded
 
     def map_codes(self) -> Mapping:
@@ -118,6 +125,7 @@ class KnowledgeGraph:
         writers.write_knowledge(self.store, self._knowledge)
         self._mapping = mapping.map_codes(codes, self._knowledge, ledger=self.ledger)
         writers.write_links(self.store, self._mapping.links)
+        self._verified = None
         return self._mapping
 
     def propose(self, proposer: Proposer, *, tasks: Iterable[str] | None = None) -> pa.Table:
@@ -146,10 +154,11 @@ class KnowledgeGraph:
         Returns:
             Relations and evidence. A proposer's relations are also written into the graph.
         """
-        candidates, links = relations, self._links()
-        own = isinstance(relations, pa.Table) and "proposers" in relations.column_names
-        if not own:
-            candidates, links = verify.resolve_pairs(relations, self.knowledge)
+        if isinstance(relations, pa.Table) and "proposers" in relations.column_names:
+            candidates, links = relations, self.mapping.links
+        else:
+            pairs = relations if isinstance(relations, pa.Table) else read_pairs(Path(relations))
+            candidates, links = verify.resolve_pairs(pairs, self.knowledge)
         verified = verify.verify(
             candidates,
             links,
@@ -158,7 +167,7 @@ class KnowledgeGraph:
             embedder=embedder or SentenceTransformerEmbedder(),
             ledger=self.ledger,
         )
-        if own:
+        if candidates is relations:
             self._verified = verified
             writers.write_relations(self.store, verified.relations, verified.evidence)
         return verified
@@ -268,12 +277,14 @@ class KnowledgeGraph:
     def hospital(self) -> Hospital:
         """What was read, or what the graph holds of it."""
         if self._hospital is None:
-            self._hospital = readers.read_hospital(self.store)
-            if self._hospital.visits.num_rows == 0:
-                self._hospital = None
+            stored = readers.read_hospital(self.store)
+            if stored.visits.num_rows == 0:
                 raise UsageError(
                     "no hospital tables are loaded", todo="call kg.load_ehr(...) first"
                 )
+            if self._events is not None:
+                stored = replace(stored, events=read_parquet(self._events).cast(EVENTS))
+            self._hospital = stored
         return self._hospital
 
     @property
@@ -286,6 +297,8 @@ class KnowledgeGraph:
     @property
     def mapping(self) -> Mapping:
         """Links from codes to concepts; mapped now if they were not."""
+        if self._mapping is None and readers.read_links(self.store).num_rows:
+            self._mapping = mapping.map_codes(self.hospital.codes, self.knowledge)
         return self._mapping if self._mapping is not None else self.map_codes()
 
     @property
@@ -307,9 +320,6 @@ class KnowledgeGraph:
         if stored.concepts.num_rows:
             return stored
         return ontology.shipped(ledger=self.ledger)
-
-    def _links(self) -> pa.Table:
-        return self.mapping.links
 
 
 def open_graph(
@@ -342,13 +352,13 @@ def open_graph(
     ...     kg
     KnowledgeGraph(...)
     """
-    return KnowledgeGraph(
-        open_store(
-            target,
-            build=build,
-            read_only=read_only,
-            auth=auth,
-            database=database,
-            beside_foreign=beside_foreign,
-        )
+    store = open_store(
+        target,
+        build=build,
+        read_only=read_only,
+        auth=auth,
+        database=database,
+        beside_foreign=beside_foreign,
     )
+    events = None if "://" in str(target) else Path(target).with_name("events.parquet")
+    return KnowledgeGraph(store, events=events if events and events.is_file() else None)

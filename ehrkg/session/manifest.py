@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ehrkg import ehr
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.storage import content_hash, file_hash
 
@@ -30,23 +31,40 @@ DEPENDENCIES = (
 """The packages whose versions can change a result."""
 
 
-def input_hashes(source: Path, knowledge: tuple[str, ...]) -> dict[str, str]:
-    """SHA-256 of every input file, under its name relative to what the user named.
+def input_hashes(
+    source: Path,
+    knowledge: tuple[str, ...],
+    *,
+    format: str | None = None,  # noqa: A002
+) -> dict[str, str]:
+    """SHA-256 of every file that a build reads, by its role and its relative name.
+
+    Only the tables of the format count: what else lies in the folder decides nothing.
+
+    Args:
+        source: the folder of tables.
+        knowledge: further files or folders of knowledge, in order.
+        format: the tables' format; found from the tables by default.
 
     Raises:
-        InputError: a path is not there.
+        InputError: a path is not there, or a table is missing.
     """
-    hashes: dict[str, str] = {}
-    for named in (source, *(Path(path) for path in knowledge)):
+    if not source.exists():
+        raise InputError("there is nothing here", file=source, todo="check the path that you gave")
+    hashes = {
+        f"tables/{name}": file_hash(path)
+        for name, path in ehr.table_files(source, format=format).items()
+    }
+    for place, named in enumerate(map(Path, knowledge), 1):
         if not named.exists():
             raise InputError(
                 "there is nothing here", file=named, todo="check the path that you gave"
             )
-        if named.is_file():
-            hashes[named.name] = file_hash(named)
-        for path in sorted(named.rglob("*")):
+        files = [named] if named.is_file() else sorted(named.rglob("*"))
+        for path in files:
             if path.is_file():
-                hashes[path.relative_to(named).as_posix()] = file_hash(path)
+                below = path.name if path == named else path.relative_to(named).as_posix()
+                hashes[f"knowledge/{place}/{below}"] = file_hash(path)
     return dict(sorted(hashes.items()))
 
 
@@ -61,9 +79,25 @@ def versions() -> dict[str, str]:
     return found
 
 
+def consent(identity: dict[str, Any]) -> str:
+    """What left this machine, in words.
+
+    >>> consent({"settings": {"graph": None, "proposer": {"proposer": "cooccurrence"}}})
+    'no remote model was used; nothing left this machine'
+    """
+    settings = identity["settings"]
+    proposer = settings["proposer"]["proposer"]
+    models = "no remote model was used"
+    if proposer != "cooccurrence":
+        models = f"relations were proposed by {proposer}"
+    if settings["graph"]:
+        return f"{models}; the graph was written to the server {settings['graph']}"
+    return f"{models}; nothing left this machine"
+
+
 def describe_build(
     out: Path,
-    identity: dict[str, object],
+    identity: dict[str, Any],
     tables: dict[str, pa.Table],
     graph: dict[str, object],
 ) -> dict[str, Any]:
@@ -82,7 +116,7 @@ def describe_build(
     return {
         **identity,
         "versions": versions(),
-        "consent": "no remote model was used; nothing left this machine",
+        "consent": consent(identity),
         "graph": graph,
         "outputs": {
             f"{name}.parquet": {

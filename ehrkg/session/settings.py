@@ -7,7 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ehrkg.propose import Cooccurrence, Proposer
+from ehrkg.benchmark import FORMATS, STRATEGIES
+from ehrkg.foundation.errors import UsageError
+from ehrkg.graph.neo4j_session import address_of
+from ehrkg.propose import Cooccurrence, Proposer, choose_tasks
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.embedding import model_name
 
@@ -30,6 +33,9 @@ class Settings:
             with "#BUILD" to name the build); ``graph.lbug`` in the output folder for ``None``.
         beside_foreign: write into a database that holds somebody else's nodes of the same labels.
 
+    Raises:
+        UsageError: a task, format or strategy is unknown, or the address holds a password.
+
     >>> Settings(seed=3).as_json()["seed"]
     3
     """
@@ -45,6 +51,20 @@ class Settings:
     seed: int = 7
     graph: str | None = None
     beside_foreign: bool = False
+
+    def __post_init__(self) -> None:
+        choose_tasks(self.tasks)
+        for kind, given, known in (
+            ("format", self.formats, FORMATS),
+            ("strategy", self.strategies, STRATEGIES),
+        ):
+            unknown = sorted(set(given) - set(known))
+            if unknown:
+                raise UsageError(
+                    f"no such {kind}: {', '.join(unknown)}", todo=f"use {', '.join(known)}"
+                )
+        if self.graph is not None:
+            address_of(self.graph.partition("#")[0])
 
     def as_json(self) -> dict[str, Any]:
         """The settings as plain values, the same for the same build on every machine."""

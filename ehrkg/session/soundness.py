@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark, CheckReport, Cohort, check, hidden_edges
 from ehrkg.ehr.schema import Hospital
-from ehrkg.foundation.workspace import read_final
+from ehrkg.foundation.workspace import read_final, read_manifest
 from ehrkg.graph import open_store, readers
 from ehrkg.mapping import map_codes
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.session.storing import GRAPH
 from ehrkg.verify import Embedder, SentenceTransformerEmbedder
+from ehrkg.verify.embedding import model_name
 from ehrkg.verify.schema import Verified
 
 
@@ -53,16 +55,30 @@ def check_tables(
 def check_build(out: Path) -> CheckReport:
     """Check the finished files of a build; what they were made from is read out of its graph.
 
+    Args:
+        out: the build's folder. Its manifest says where the graph is, which model and which seed.
+
     Raises:
         InputError: the folder holds no finished build.
+        ServiceError: its graph is on a server that is not there.
     """
     benchmark = Benchmark.open(out)
+    manifest = read_manifest(out)
+    settings, graph = manifest["settings"], manifest["graph"]
     verified = Verified(read_final(out, "relations"), read_final(out, "evidence"))
-    with open_store(out / GRAPH, read_only=True) as store:
+    target = f"{graph['address']}#{graph['build']}" if "address" in graph else out / GRAPH
+    with open_store(target, read_only=True) as store:
         hospital, knowledge = readers.read_hospital(store), readers.read_knowledge(store)
-    mapping = map_codes(hospital.codes, knowledge)
+    hospital = replace(hospital, events=read_final(out, "events"))
+    model = settings["model"] if settings["model"] != model_name(None) else None
     return check_tables(
-        benchmark, hospital, knowledge, mapping, verified, SentenceTransformerEmbedder()
+        benchmark,
+        hospital,
+        knowledge,
+        map_codes(hospital.codes, knowledge),
+        verified,
+        SentenceTransformerEmbedder(model),
+        seed=settings["seed"],
     )
 
 

@@ -28,7 +28,9 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ehrkg(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from ehrkg.cli import main; main()", *map(str, words)],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -59,8 +61,9 @@ def test_kg_draws_explanations_and_neighbourhoods(graph: Path, tmp_path: Path) -
 def test_the_command_line_audits_and_draws(graph: Path, tmp_path: Path) -> None:
     listed = ehrkg("audit", "--list").stdout
     assert "audits/unmapped_codes" in listed
-    asked = ehrkg("audit", "by_visit_kind", "--graph", graph, "-p", "kinds=ELECTIVE,X",
-                  "--output", "json")
+    asked = ehrkg(
+        "audit", "by_visit_kind", "--graph", graph, "-p", "kinds=ELECTIVE,X", "--output", "json"
+    )
     assert json.loads(asked.stdout) == [{"template": "t4"}]
     asked = ehrkg("audit", "answers_asked_most", "--graph", graph, "--output", "csv")
     assert asked.stdout.splitlines()[0] == "task,answer,name,templates,patients,share"
