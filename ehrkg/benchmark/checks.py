@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import yaml
@@ -135,7 +135,8 @@ def check(
 
     An adversary fails when the lower 99 % bound of its accuracy, clustered by patient and
     corrected by Holm for their number, lies above 1.15 times chance; it is ok when the upper 99 %
-    bound lies below that, and else the questions are too few to tell.
+    bound lies below that, and else the questions are too few to tell. So they are below the least
+    number of patients of check.yaml, whatever was measured.
 
     Args:
         benchmark: what to check. Events and pool, where it has them, let more be checked.
@@ -221,11 +222,15 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
             for name, text, right in guesser.all()
         ]
     p_values = holm(
-        [estimate.p_above(limits["times_chance"]) for *_, estimate, _ in measured if estimate]
+        [
+            estimate.p_above(limits["times_chance"])
+            for *_, estimate, _ in measured
+            if _told(estimate)
+        ]
     )
     corrected = iter(p_values)
     return [
-        _adversary_row(name, task, text, estimate, n, next(corrected) if estimate else 1.0)
+        _adversary_row(name, task, text, estimate, n, next(corrected) if _told(estimate) else 1.0)
         for name, task, text, estimate, n in measured
     ]
 
@@ -235,7 +240,13 @@ def _over_chance(options: Options, times: Floats | None) -> Estimate | None:
     if times is None:
         return None
     there = np.isfinite(times)
-    return clustered_mean(times[there], options.cluster[there])
+    span = float(options.n_options.max(initial=1))
+    return clustered_mean(times[there], options.cluster[there], span=span)
+
+
+def _told(estimate: Estimate | None) -> TypeGuard[Estimate]:
+    """Whether an estimate rests on enough patients to tell anything."""
+    return estimate is not None and estimate.clusters >= bounds()["adversary"]["least_clusters"]
 
 
 def _adversary_row(
@@ -248,8 +259,12 @@ def _adversary_row(
         status = OK if "history" in name else UNSURE
         return CheckRow(name, task, n, 0.0, bound, status, f"{text}: {reason}")
     low, high = estimate.interval(1 - 2 * alpha)
-    status = FAILED if p <= alpha else OK if high <= bound else UNSURE
     measured = f"{estimate.value:.2f} x chance, 98 % interval {low:.2f} to {high:.2f}"
+    if not _told(estimate):
+        status = UNSURE
+        measured = f"{estimate.value:.2f} x chance, over {estimate.clusters} patients only"
+    else:
+        status = FAILED if p <= alpha else OK if high <= bound else UNSURE
     value = round(float(estimate.value), 4)
     return CheckRow(name, task, n, value, bound, status, f"{text}: {measured}")
 

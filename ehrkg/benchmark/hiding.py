@@ -42,7 +42,7 @@ class TrueShare:
         distractors: how many they had.
         found: how many of those a hidden edge makes true.
         share: found / distractors.
-        low, high: 95 % interval, clustered by patient; Wilson's over questions where nothing was
+        low, high: 95 % interval, clustered by patient; Wilson's over patients where nothing was
             found.
     """
 
@@ -240,8 +240,8 @@ def _estimate(task: str, strategy: str, hits: list[tuple[int, int]], wrong: int)
     clusters = np.array([cluster for cluster, _ in hits], dtype=np.int64)
     shares = np.array([n / wrong for _, n in hits], dtype=float)
     found = sum(n for _, n in hits)
-    estimate = clustered_mean(shares, clusters)
-    low, high = estimate.interval() if found else wilson(0, len(hits))
+    estimate = clustered_mean(shares, clusters, span=1)
+    low, high = estimate.interval() if found else wilson(0, estimate.clusters)
     return TrueShare(
         task,
         strategy,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+
+Z_95 = 1.959964
+"""The standard normal deviate of a two-sided 95 % interval."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,13 @@ class Estimate:
 
     def p_above(self, bound: float) -> float:
         """One-sided p of the hypothesis that the true mean is at most ``bound`` (t, G - 1)."""
-        return self._tail(self.value - bound)
+        from scipy.stats import t
 
-    def p_below(self, bound: float) -> float:
-        """One-sided p of the hypothesis that the true mean is at least ``bound``."""
-        return self._tail(bound - self.value)
+        if self.clusters < 2:
+            return 1.0
+        if self.error == 0.0:
+            return 0.0 if self.value > bound else 1.0
+        return float(t.sf((self.value - bound) / self.error, self.clusters - 1))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """A two-sided interval; without two clusters it bounds nothing."""
@@ -44,29 +50,25 @@ class Estimate:
         reach = float(t.ppf(0.5 + confidence / 2, self.clusters - 1)) * self.error
         return (self.value - reach, self.value + reach)
 
-    def _tail(self, distance: float) -> float:
-        from scipy.stats import t
 
-        if self.clusters < 2:
-            return 1.0
-        if self.error == 0.0:
-            return 0.0 if distance > 0 else 1.0
-        return float(t.sf(distance / self.error, self.clusters - 1))
-
-
-def clustered_mean(values: Floats, clusters: npt.NDArray[np.int64]) -> Estimate:
+def clustered_mean(values: Floats, clusters: npt.NDArray[np.int64], *, span: float) -> Estimate:
     """The mean, with the cluster-robust (sandwich) standard error of Liang and Zeger 1986.
 
-    The error is never taken smaller than that of one more question going the other way: a handful
-    of questions that all agree has no spread of its own, and still does not prove much.
+    The error is never taken smaller than what one more cluster at the other end would move the
+    mean by, ``span / (clusters + 1)``: a handful of clusters that all agree has no spread of its
+    own, and still does not prove much.
 
     Args:
         values: one number a question.
         clusters: the cluster of each, as small integers.
+        span: from the least to the greatest value that a question can have: 1 for shares, the
+            number of options for accuracy in multiples of chance.
 
-    >>> estimate = clustered_mean(np.array([1., 0., 1., 0.]), np.array([0, 1, 2, 3]))
+    >>> estimate = clustered_mean(np.array([1., 0., 1., 0.]), np.array([0, 1, 2, 3]), span=1)
     >>> round(estimate.value, 2), round(estimate.error, 2), estimate.clusters
     (0.5, 0.29, 4)
+    >>> clustered_mean(np.zeros(3), np.array([0, 1, 2]), span=4).error
+    1.0
     """
     n = len(values)
     if not n:
@@ -78,8 +80,7 @@ def clustered_mean(values: Floats, clusters: npt.NDArray[np.int64]) -> Estimate:
         return Estimate(mean, 0.0, groups, n)
     totals = np.bincount(which, weights=values - mean)
     error = float(np.sqrt(groups / (groups - 1) * (totals**2).sum()) / n)
-    least = float(np.ptp(values) if np.ptp(values) else 1.0) / (groups + 1) / 2
-    return Estimate(mean, max(error, least if groups < 50 else 0.0), groups, n)
+    return Estimate(mean, max(error, span / (groups + 1)), groups, n)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -97,19 +98,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def wilson(hits: int, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval for a share (Wilson 1927); (0, 1) without any observation.
+def wilson(successes: float, n: float, *, z: float = Z_95) -> tuple[float, float]:
+    """Wilson's score interval for a proportion (Wilson 1927, JASA 22:209).
 
-    >>> low, high = wilson(0, 100)
-    >>> round(low, 3), round(high, 3)
-    (0.0, 0.037)
+    Args:
+        successes: how many, of ``n``; neither needs to be whole.
+        n: trials; with none the interval is (0, 1).
+        z: the normal quantile, 95 % two-sided by default.
+
+    >>> low, high = wilson(8, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
     """
-    from scipy.stats import norm
-
     if n <= 0:
-        return (0.0, 1.0)
-    z = float(norm.ppf(0.5 + confidence / 2))
-    share = hits / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return (max(0.0, float(middle - reach)), min(1.0, float(middle + reach)))
+        return 0.0, 1.0
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, centre - half), min(1.0, centre + half)

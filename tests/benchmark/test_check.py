@@ -75,6 +75,12 @@ def answer_first(row: Row) -> None:
         reordered(row, [at, *(place for place in range(row["n_options"]) if place != at)])
 
 
+def answer_last(row: Row) -> None:
+    if row["format"] == "mcq":
+        at = row["answer_index"]
+        reordered(row, [*(place for place in range(row["n_options"]) if place != at), at])
+
+
 def answer_longest(row: Row) -> None:
     if row["format"] == "mcq":
         row["options"][row["answer_index"]] += " of some longer kind"
@@ -230,18 +236,38 @@ def test_a_prognosis_without_its_gap_is_found() -> None:
 
 def test_questions_of_one_patient_count_as_little_more_than_one() -> None:
     values = np.array([1.0, 0.0] * 50)
-    together = clustered_mean(values, np.repeat([0, 1], 50).astype(np.int64))
-    apart = clustered_mean(values, np.arange(100))
-    repeated = clustered_mean(np.repeat(values[:20], 5), np.repeat(np.arange(20), 5))
+    together = clustered_mean(values, np.repeat([0, 1], 50).astype(np.int64), span=1)
+    apart = clustered_mean(values, np.arange(100), span=1)
+    repeated = clustered_mean(np.repeat(values[:20], 5), np.repeat(np.arange(20), 5), span=1)
     assert together.clusters == 2
     assert repeated.error > 1.8 * apart.error * np.sqrt(100 / 100)
     assert apart.interval()[0] < 0.5 < apart.interval()[1]
 
 
 def test_one_patient_proves_nothing() -> None:
-    alone = clustered_mean(np.ones(50), np.zeros(50, dtype=np.int64))
+    alone = clustered_mean(np.ones(50), np.zeros(50, dtype=np.int64), span=1)
     assert alone.p_above(0.5) == 1.0
     assert alone.interval() == (-np.inf, np.inf)
+
+
+def test_a_few_patients_who_agree_prove_nothing() -> None:
+    for value in (0.0, 4.0):
+        agreed = clustered_mean(np.full(3, value), np.arange(3), span=4)
+        low, high = agreed.interval(0.98)
+        assert low < 0.5
+        assert high > 1.15
+        assert agreed.p_above(1.15) > 0.01
+
+
+@pytest.mark.parametrize("fault", [answer_first, answer_last])
+def test_too_few_patients_are_neither_ok_nor_failed(fault: Callable[[Row], None]) -> None:
+    bench = changed(fault)
+    clusters = sorted(set(bench.column("cluster").to_pylist()))[:19]
+    few = bench.filter(cluster=clusters)
+    report = check(few)
+    assert status(report, "position") == {"too few to tell"}
+    assert status(report, "longest option") == {"too few to tell"}
+    assert not report.green
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
@@ -251,7 +277,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
         rates = random.beta(2, 2, 60)
         clusters = np.repeat(np.arange(60), 5)
         values = (random.random(300) < rates[clusters]).astype(float)
-        low, high = clustered_mean(values, clusters).interval(0.95)
+        low, high = clustered_mean(values, clusters, span=1).interval(0.95)
         covered += low < 0.5 < high
     assert 182 <= covered <= 199
 
