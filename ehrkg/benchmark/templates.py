@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from math import ceil
 from typing import Any
 
 import pyarrow as pa
@@ -235,11 +234,14 @@ class _Making:
     def _share_capped(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """No answer holds more than its share of the task; those drawn last go."""
         caps = rule_data()["caps"]
-        most = max(int(caps["answer_least"]), ceil(caps["answer_share"] * len(rows)))
+        entities = [
+            self._ground.cohort.entity(row["answer"][0], row["answer_route"]) for row in rows
+        ]
+        held = Counter(entities)
+        most = max(int(caps["answer_least"]), most_of_share(held.values(), caps["answer_share"]))
         counts: Counter[str] = Counter()
         kept = []
-        for row in rows:
-            entity = self._ground.cohort.entity(row["answer"][0], row["answer_route"])
+        for row, entity in zip(rows, entities, strict=True):
             counts[entity] += 1
             if counts[entity] <= most:
                 kept.append(row)
@@ -322,6 +324,34 @@ class _Caps:
         """Count one more template."""
         for name, key in self._keys(occurrence).items():
             self._counts[name, *key] += 1
+
+
+def most_of_share(counts: Iterable[int], share: float) -> int:
+    """The greatest cap under which none has more than a share of what the cap leaves.
+
+    Capping makes the whole smaller, and the share of it with that; so the cap is lowered until it
+    no longer moves. It is 0 where there are too few for any to have so small a share.
+
+    Args:
+        counts: how many each has.
+        share: in (0, 1].
+
+    >>> most_of_share([100, *[9] * 10], 0.1)  # 10 of 100; a tenth of all 190 were 19
+    10
+    >>> most_of_share([100, *[9] * 11], 0.1)
+    11
+    >>> most_of_share([5, 5], 0.1)
+    0
+    """
+    held = list(counts)
+    most = max(held, default=0)
+    while most:
+        # The millionth keeps a tenth of 30 from being 2.
+        allowed = int(share * sum(min(count, most) for count in held) + 1e-6)
+        if allowed >= most:
+            break
+        most = allowed
+    return most
 
 
 def template_id(occurrence: Occurrence) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.giveaways import context_rules, families
 from ehrkg.benchmark.schema import TEMPLATES
-from ehrkg.benchmark.templates import make_templates
+from ehrkg.benchmark.templates import make_templates, most_of_share
 from ehrkg.ehr.codes import CODE_SYSTEMS
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
@@ -590,6 +593,43 @@ def test_hubs_and_patients_are_capped() -> None:
     assert max(answers.count(code) for code in set(answers)) <= 10
     pairs = [(row["patient"], row["relation"]) for row in made.to_pylist()]
     assert max(pairs.count(pair) for pair in pairs) <= 2
+
+
+def test_no_answer_holds_more_than_its_share_of_what_is_left() -> None:
+    world = World()
+    world.diagnosis(ASTHMA, "Unspecified asthma, uncomplicated", concept="M:ASTHMA")
+    world.diagnosis(GOUT, "Gout, unspecified", concept="M:GOUT")
+    # Twelve pairs at 11 patients each, and one answer of three causes at 20 each.
+    pairs = [(f"ICD10CM:A{at:02}.1", f"ICD10CM:B{at:02}.1") for at in range(12)]
+    hub = "ICD10CM:C99.1"
+    pairs += [(f"ICD10CM:D{at:02}.1", hub) for at in range(3)]
+    for number, (cause, effect) in enumerate(pairs):
+        word = chr(97 + number)
+        world.diagnosis(cause, f"Causing {word * 4}", concept=f"M:{cause}")
+        world.diagnosis(
+            effect, f"Resulting {'hub' if effect == hub else word}xyz", concept="M:" + effect
+        )
+        world.relation(cause, "CAUSES", effect)
+        for patient in range(11 if effect != hub else 20):
+            name = f"p{number:02}x{patient:02}"
+            world.patient(name).visit([cause, effect, ASTHMA, GOUT])
+            world.patient(name + "alone").visit([cause])
+            world.patient(name + "other").visit([effect])
+    made, dropped = templates(world, "diagnosis")
+    answers = Counter(row["answer"][0] for row in made.to_pylist())
+    assert dropped.get("answer_cap"), (made.num_rows, dropped)
+    assert rule_data()["caps"]["answer_least"] < max(answers.values())
+    assert max(answers.values()) / made.num_rows <= rule_data()["caps"]["answer_share"]
+
+
+@given(st.lists(st.integers(1, 200), max_size=60), st.sampled_from([0.05, 0.1, 0.3, 1.0]))
+def test_the_cap_is_the_greatest_that_keeps_the_share(counts: list[int], share: float) -> None:
+    def fits(most: int) -> bool:
+        return most <= share * sum(min(count, most) for count in counts) + 1e-6
+
+    most = most_of_share(counts, share)
+    assert fits(most)
+    assert not any(fits(more) for more in range(most + 1, max(counts, default=0) + 1))
 
 
 # What holds for the whole table
