@@ -114,10 +114,14 @@ def _load(model: str | None) -> tuple[str, Any]:
 
 
 def _folder_hash(folder: Path) -> str:
-    """Tells models of one name apart: the names and sizes of the files."""
+    """Tells models of one name apart, by the names and contents of the files."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    text = "\n".join(f"{path.relative_to(folder)} {path.stat().st_size}" for path in files)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        with path.open("rb") as content:  # weights take gigabytes: never whole in memory
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:12]
 
 
 @contextmanager

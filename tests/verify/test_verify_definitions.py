@@ -13,21 +13,27 @@ from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify import Policy, SentenceTransformerEmbedder, verify
-from ehrkg.verify.embedding import Embedder, Vectors, embed
+from ehrkg.verify.embedding import Embedder, Vectors, embed, model_name
 from ehrkg.verify.index import SentenceIndex
 
 DEFINED = [
-    ("D:furosemide", "furosemide", "drug",
-     "A loop diuretic used in heart failure and other states of fluid overload. "
-     "It must be avoided in anuria. It is well absorbed."),
+    (
+        "D:furosemide",
+        "furosemide",
+        "drug",
+        "A loop diuretic used in heart failure and other states of fluid overload. "
+        "It must be avoided in anuria. It is well absorbed.",
+    ),
     ("M:hf", "heart failure", "disease", "The heart pumps too little blood for the body's needs."),
     ("M:shf", "systolic heart failure", "disease", ""),
     ("M:anuria", "anuria", "finding", "No urine is formed."),
     ("M:overload", "fluid overload", "finding", ""),
 ]
 CLAIMS = tiny.candidates(
-    [tiny.candidate("D:furosemide", "TREATS", tail)
-     for tail in ("M:hf", "M:shf", "M:anuria", "M:overload")]
+    [
+        tiny.candidate("D:furosemide", "TREATS", tail)
+        for tail in ("M:hf", "M:shf", "M:anuria", "M:overload")
+    ]
 )
 LINKS = tiny.same([row[0] for row in DEFINED])
 
@@ -84,16 +90,23 @@ def test_a_sentence_about_both_ends_is_kept_with_its_source(
 def test_a_sentence_that_may_deny_the_claim_is_neutral(model: SentenceTransformerEmbedder) -> None:
     found = verify(CLAIMS, LINKS, world(*STATED), embedder=model)
     row = next(r for r in found.relations.to_pylist() if r["tail"] == "M:anuria")
-    texts = {e["text"]: e["polarity"] for e in found.evidence.to_pylist()
-             if e["relation"] == row["id"] and e["kind"] == "definition"}
+    texts = {
+        e["text"]: e["polarity"]
+        for e in found.evidence.to_pylist()
+        if e["relation"] == row["id"] and e["kind"] == "definition"
+    }
     assert texts == {"furosemide: It must be avoided in anuria.": "neutral"}
     assert (row["n_definition"], row["score_definition"]) == (0, 0.0)
 
 
 def test_definitions_alone_never_support() -> None:
     generous = Policy(definition_bonus=1.0, definition_similarity=0.0)
-    for knowledge in (world(), world(tiny.edge("M:hf", "CAUSES", "M:overload"),
-                                     tiny.edge("D:furosemide", "TREATS", "M:hf"))):
+    for knowledge in (
+        world(),
+        world(
+            tiny.edge("M:hf", "CAUSES", "M:overload"), tiny.edge("D:furosemide", "TREATS", "M:hf")
+        ),
+    ):
         found = verify(CLAIMS, LINKS, knowledge, policy=generous, embedder=Counting())
         row = next(r for r in found.relations.to_pylist() if r["tail"] == "M:overload")
         assert row["verdict"] == "unsupported"
@@ -103,8 +116,10 @@ def test_a_sentence_about_one_end_only_is_never_kept() -> None:
     claims = tiny.candidates([tiny.candidate("D:furosemide", "TREATS", "M:overload")])
     knowledge = tiny.knowledge(
         [tiny.edge("D:furosemide", "TREATS", "M:overload")],
-        [("D:furosemide", "furosemide", "drug", "Furosemide treats. Furosemide is a diuretic."),
-         ("M:overload", "fluid overload", "finding", "Fluid overload is treated.")],
+        [
+            ("D:furosemide", "furosemide", "drug", "Furosemide treats. Furosemide is a diuretic."),
+            ("M:overload", "fluid overload", "finding", "Fluid overload is treated."),
+        ],
     )
     keen = Policy(definition_similarity=0.0)
     found = verify(claims, LINKS, knowledge, policy=keen, embedder=Counting())
@@ -138,8 +153,9 @@ def test_a_damaged_cache_is_made_again(tmp_path: Path, damage: str) -> None:
         content = bytearray(file.read_bytes())
         if damage == "flip":
             content[len(content) // 2] ^= 0xFF
-        file.write_bytes({"flip": bytes(content), "truncate": bytes(content[:-5]), "empty": b""}[
-            damage])
+        file.write_bytes(
+            {"flip": bytes(content), "truncate": bytes(content[:-5]), "empty": b""}[damage]
+        )
     embedder = Counting()
     again = verify(CLAIMS, LINKS, world(*STATED), embedder=embedder, cache=tmp_path)
     assert embedder.seen
@@ -213,3 +229,14 @@ def test_both_embedders_fit_the_protocol(model: SentenceTransformerEmbedder) -> 
     assert isinstance(model, Embedder)
     assert isinstance(Counting(), Embedder)
     assert model.dimension == 384
+
+
+def test_a_model_with_other_weights_has_another_name(tmp_path: Path) -> None:
+    """Even where names and sizes of its files stay: vectors of two models must never meet."""
+    names = set()
+    for weights in (b"one", b"two"):
+        (tmp_path / "own").mkdir(exist_ok=True)
+        (tmp_path / "own" / "model.safetensors").write_bytes(weights)
+        names.add(model_name(str(tmp_path / "own")))
+    assert len(names) == 2
+    assert {name.partition("-")[0] for name in names} == {"own"}
