@@ -17,6 +17,9 @@ from ehrkg.verify.coding_rules import Instructions, sentence
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.schema import EVIDENCE
 
+LEAST_P = 1e-6
+"""The least p that the tables tell from 0."""
+
 POLARITY_WORDS = ("supports", "contradicts", "neutral")
 
 
@@ -185,9 +188,18 @@ def add_statistics(
         if lift is not None:
             text += f"; lift {lift:.2f}"
         if p_value is not None:
-            text += f"; one-sided p {p_value:.2g}"
+            text += f"; one-sided p {_probability(p_value)}"
         rows.add(relation, "statistic", "neutral", text + ")", source="the hospital's tables")
     return has
+
+
+def _probability(p_value: float) -> str:
+    """A p in words; it is kept to six digits, so what is less reads 0 there and is no 0.
+
+    >>> _probability(0.0), _probability(0.0432)
+    ('below 1e-06', '0.043')
+    """
+    return f"{p_value:.2g}" if p_value >= LEAST_P else f"below {LEAST_P:.0e}"
 
 
 def counts(backing: Backing, size: int) -> tuple[np.ndarray, np.ndarray]:
