@@ -16,7 +16,8 @@ from ehrkg.foundation.resources import shipped
 
 _FIELDS = ("infores", "name", "origin", "licence", "url", "version", "reliability", "text")
 DEFAULT_RELIABILITY = 0.5
-"""For a source that nobody has described: neither trusted nor distrusted."""
+"""For a source that nobody has described: neither trusted nor distrusted. One statement of it alone
+supports nothing; two that agree, of two origins, may."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ SOURCES: Mapping[str, Source] = _Sources()
 
 
 def reliability(infores: str) -> float:
-    """How far a source is trusted, 0 to 1; 0.5 where nothing is said.
+    """How far a source is trusted, 0 to 1; ``DEFAULT_RELIABILITY`` where nothing is said.
 
     >>> reliability("infores:icd10cm") > reliability("infores:nobody-knows")
     True

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from ehrkg.ehr.routes import APART
 from ehrkg.ontology.sources import SOURCES
 from ehrkg.verify.arrays import NONE, Bools, Floats, Ints, KnowledgeArrays, join
-from ehrkg.verify.meta_paths import HIERARCHY, MetaPath
+from ehrkg.verify.meta_paths import HIERARCHY, MetaPath, ends_that_inherit
 from ehrkg.verify.paths import Witnesses, concatenate, find
-from ehrkg.verify.policy import INHERITS, Ends, Policy
+from ehrkg.verify.policy import Policy
 
 KIN_LEVELS = 3
 """No inherited path counts between a concept and its own ancestor within so many levels."""
@@ -146,7 +146,7 @@ def link_pairs(
     factor = factor * np.where(near, 1.0, policy.broad_factor)
     predicate = _texts(candidates, "predicate")[claim]
     for name in sorted(set(predicate.tolist())):
-        ends_inherit = INHERITS.get(name, Ends(head=True, tail=True))
+        ends_inherit = ends_that_inherit(policy.meta_paths, name)
         for row, inherits in ((head, ends_inherit.head), (tail, ends_inherit.tail)):
             if not inherits:
                 unsound = (predicate == name) & broader[row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,9 +80,40 @@ class MetaPath:
         return self.steps[-1].hierarchical and self.steps[-1].forward
 
     @property
+    def specialises_head(self) -> bool:
+        """Whether what is stated is stated of a kind of the head."""
+        return self.steps[0].hierarchical and not self.steps[0].forward
+
+    @property
     def walks(self) -> bool:
         """Whether the hierarchy is used at all."""
         return any(step.hierarchical for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Whether what holds of a broader concept holds of the code, at either end of a predicate."""
+
+    head: bool
+    tail: bool
+
+
+def ends_that_inherit(paths: Iterable[MetaPath], predicate: str) -> Ends:
+    """At which ends of a predicate what is said of the genus holds of its kinds.
+
+    It does, except where the paths lead the other way, from what is said of a kind to the genus:
+    who causes a kind causes the genus, so the cause of the genus need not cause this kind.
+
+    >>> ends_that_inherit(shipped_meta_paths(), "CAUSES")
+    Ends(head=True, tail=False)
+    >>> ends_that_inherit(shipped_meta_paths(), "TREATS")
+    Ends(head=True, tail=True)
+    """
+    own = [one for one in paths if one.predicate == predicate and one.polarity == "supports"]
+    return Ends(
+        head=not any(one.specialises_head for one in own),
+        tail=not any(one.generalises_tail for one in own),
+    )
 
 
 def parse_path(text: str, *, predicate: str = "SAME") -> tuple[tuple[Node, ...], tuple[Step, ...]]:

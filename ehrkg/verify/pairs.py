@@ -63,18 +63,35 @@ def resolve_pairs(table: pa.Table, knowledge: Knowledge) -> Pairs:
         InputError: a column is missing.
         UsageError: a predicate is unknown; the message lists the known ones.
     """
+    rows = set(_claims(table))
+    ends = {end for head, _, _, tail in rows for end in (head, tail)}
+    return Pairs(_candidates(rows), _links(sorted(ends), knowledge))
+
+
+def relation_ids(table: pa.Table) -> list[str]:
+    """The relation's id of each row of a user's table: equal claims have one id.
+
+    Args:
+        table: as ``resolve_pairs`` takes it.
+
+    Raises:
+        InputError: a column is missing.
+        UsageError: a predicate is unknown.
+    """
+    return [short_id("r", *claim) for claim in _claims(table)]
+
+
+def _claims(table: pa.Table) -> list[tuple[str, str, str, str]]:
+    """Head, route, predicate, tail of each row, in one form."""
     columns = _columns(table)
     predicates = _predicates(columns["predicate"])
-    names = {text: _canonical(text) for text in sorted({*columns["head"], *columns["tail"]})}
-    heads = [names[text] for text in columns["head"]]
-    tails = [names[text] for text in columns["tail"]]
-    rows = {
-        (head, route, predicate, tail)
+    names = {text: _canonical(text) for text in {*columns["head"], *columns["tail"]}}
+    return [
+        (names[head], route, predicate, names[tail])
         for head, route, predicate, tail in zip(
-            heads, columns["route"], predicates, tails, strict=True
+            columns["head"], columns["route"], predicates, columns["tail"], strict=True
         )
-    }
-    return Pairs(_candidates(rows), _links(sorted(set(names.values())), knowledge))
+    ]
 
 
 def _columns(table: pa.Table) -> dict[str, list[str]]:

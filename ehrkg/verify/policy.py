@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from ehrkg.foundation.errors import UsageError
+from ehrkg.ontology.sources import DEFAULT_RELIABILITY
 from ehrkg.verify.meta_paths import MetaPath, shipped_meta_paths
 
 
@@ -22,7 +23,8 @@ class Policy:
         broad_factor: factor of a path that rests on a broad link; it then never carries a verdict.
         unsound_link: factor where a link to a broader concept leads the unsound way (the tail of
             CAUSES: what causes the genus need not cause this kind).
-        default_reliability: of a source that ehrkg.ontology.sources does not list.
+        default_reliability: of a source that ehrkg.ontology.sources does not list; its own default,
+            at which one statement alone stays below `support_at`.
         hub_from, hub_to, hub_floor: an edge whose subject or object has more than `hub_from` edges
             of that predicate is discounted, logarithmically down to `hub_floor` at `hub_to`.
         overrule_origins: so many origins that state the claim itself outweigh what `yields_to:
@@ -46,7 +48,7 @@ class Policy:
     broad_levels: int = 3
     broad_factor: float = 0.4
     unsound_link: float = 0.85
-    default_reliability: float = 0.8
+    default_reliability: float = DEFAULT_RELIABILITY
     hub_from: int = 100
     hub_to: int = 1000
     hub_floor: float = 0.85
@@ -67,19 +69,3 @@ class Policy:
             raise UsageError("hub_from must be positive and less than hub_to")
         if not self.meta_paths:
             object.__setattr__(self, "meta_paths", shipped_meta_paths())
-
-
-@dataclass(frozen=True)
-class Ends:
-    """Whether what holds of a broader concept holds of the code, at either end of a predicate."""
-
-    head: bool
-    tail: bool
-
-
-INHERITS: dict[str, Ends] = {
-    "CAUSES": Ends(head=True, tail=False),
-    "PREDISPOSES_TO": Ends(head=True, tail=False),
-    "HAS_PHENOTYPE": Ends(head=True, tail=False),
-}
-"""By predicate; both ends inherit where it does not say. Follows the head of meta_paths.yaml."""

@@ -12,15 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ehrkg.ontology.schema import Knowledge
-from ehrkg.verify import Policy, verify
+from ehrkg.verify import verify
 from ehrkg.verify.arrays import NONE, KnowledgeArrays
 from ehrkg.verify.meta_paths import MetaPath, shipped_meta_paths
 from ehrkg.verify.paths import find
 
 NODES = [f"C:{letter}" for letter in "abcdefg"]
 KINDS = ("disease", "finding", "drug")
-PREDICATES = ("TREATS", "!TREATS", "CONTRAINDICATED_IN", "CAUSES", "HAS_PHENOTYPE",
-              "PREDISPOSES_TO", "!CAUSES")
+PREDICATES = (
+    "TREATS",
+    "!TREATS",
+    "CONTRAINDICATED_IN",
+    "CAUSES",
+    "HAS_PHENOTYPE",
+    "PREDISPOSES_TO",
+    "!CAUSES",
+)
 Row = dict[str, object]
 
 
@@ -49,10 +56,15 @@ def ancestors(edges: list[Row], concept: str) -> dict[str, int]:
     level, layer, found = 0, {concept}, {}
     while layer and level < 6:
         level += 1
-        layer = {
-            str(e["object"]) for e in edges
-            if e["predicate"] == "SUBCLASS_OF" and e["subject"] in layer
-        } - set(found) - {concept}
+        layer = (
+            {
+                str(e["object"])
+                for e in edges
+                if e["predicate"] == "SUBCLASS_OF" and e["subject"] in layer
+            }
+            - set(found)
+            - {concept}
+        )
         found |= dict.fromkeys(layer, level)
     return found
 
@@ -81,9 +93,9 @@ def search(
                 if e[start] == at:
                     yield e[end], (e["id"],), 0
 
-    def walk(number: int, nodes: tuple[str, ...], ids: tuple[str, ...], levels: int) -> Iterator[
-        tuple[tuple[str, ...], tuple[str, ...], int]
-    ]:
+    def walk(
+        number: int, nodes: tuple[str, ...], ids: tuple[str, ...], levels: int
+    ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], int]]:
         kind = path.nodes[number].kind
         if kind and kinds[nodes[-1]] != kind:
             return
@@ -111,7 +123,8 @@ def test_the_same_paths_as_a_plain_search(knowledge: Knowledge) -> None:
         mine: dict[int, set[object]] = {}
         for row, pair in enumerate(found.pair.tolist()):
             statements = tuple(
-                arrays.edge_ids[e] for e in found.edges[row]
+                arrays.edge_ids[e]
+                for e in found.edges[row]
                 if e != NONE and arrays.predicate[e] != "SUBCLASS_OF"
             )
             nodes = tuple(arrays.concepts[node] for node in found.nodes[row])
@@ -125,9 +138,7 @@ def test_the_same_paths_as_a_plain_search(knowledge: Knowledge) -> None:
 def test_the_edges_of_a_path_join_its_ends(knowledge: Knowledge) -> None:
     """Every witness can be walked: edge by edge, from the head to the tail."""
     claims = [tiny.candidate(a, "TREATS", b) for a, b in itertools.permutations(NODES, 2)]
-    found = verify(
-        tiny.candidates(claims), tiny.same(NODES), knowledge, policy=Policy(definition_bonus=0.0)
-    )
+    found = verify(tiny.candidates(claims), tiny.same(NODES), knowledge, policy=tiny.QUIET)
     edges = {row["id"]: row for row in knowledge.edges.to_pylist()}
     ends = {row["id"]: (row["head"], row["tail"]) for row in found.relations.to_pylist()}
     for row in found.evidence.to_pylist():
@@ -142,10 +153,11 @@ def test_the_edges_of_a_path_join_its_ends(knowledge: Knowledge) -> None:
 @settings(max_examples=20, deadline=None)
 @given(worlds())
 def test_support_is_the_noisy_or_of_a_plain_search(knowledge: Knowledge) -> None:
-    policy = Policy(definition_bonus=0.0)
+    policy = tiny.QUIET
     claims = [
         tiny.candidate(a, predicate, b)
-        for a, b in itertools.permutations(NODES, 2) for predicate in ("TREATS", "CAUSES")
+        for a, b in itertools.permutations(NODES, 2)
+        for predicate in ("TREATS", "CAUSES")
     ]
     found = verify(tiny.candidates(claims), tiny.same(NODES), knowledge, policy=policy).relations
     edges = knowledge.edges.to_pylist()
@@ -186,10 +198,15 @@ def test_support_is_the_noisy_or_of_a_plain_search(knowledge: Knowledge) -> None
         assert abs(row["score_path"] - (1 - (1 - support) * (1 - weak))) < 2e-4
         assert abs(row["score_contradiction"] - against) < 2e-4
         strong, denied = support >= policy.support_at, against >= policy.contradict_at
-        assert row["verdict"] == {
-            (True, True): "ambiguous", (False, True): "contradicted",
-            (False, False): "unsupported", (True, False): "supported",
-        }[strong, denied]
+        assert (
+            row["verdict"]
+            == {
+                (True, True): "ambiguous",
+                (False, True): "contradicted",
+                (False, False): "unsupported",
+                (True, False): "supported",
+            }[strong, denied]
+        )
 
 
 def shuffled(table: pa.Table, seed: int) -> pa.Table:
@@ -203,16 +220,21 @@ def shuffled(table: pa.Table, seed: int) -> pa.Table:
 def test_the_order_of_rows_decides_nothing(knowledge: Knowledge, seed: int) -> None:
     claims = tiny.candidates(
         tiny.candidate(a, predicate, b, within=2)
-        for a, b in itertools.permutations(NODES, 2) for predicate in ("TREATS", "HAS_PHENOTYPE")
+        for a, b in itertools.permutations(NODES, 2)
+        for predicate in ("TREATS", "HAS_PHENOTYPE")
     )
     links = tiny.links(
         [tiny.link(node, node) for node in NODES] + [tiny.link("C:a", "C:b", 1, 0.9)]
     )
     mixed = Knowledge(
-        *(shuffled(getattr(knowledge, name), seed + place) for place, name in
-          enumerate(("concepts", "synonyms", "edges", "mappings", "attributes")))
+        *(
+            shuffled(getattr(knowledge, name), seed + place)
+            for place, name in enumerate(
+                ("concepts", "synonyms", "edges", "mappings", "attributes")
+            )
+        )
     )
-    policy = Policy(definition_bonus=0.0)
+    policy = tiny.QUIET
     first = verify(claims, links, knowledge, policy=policy)
     second = verify(shuffled(claims, seed), shuffled(links, seed), mixed, policy=policy)
     assert first.relations.equals(second.relations)

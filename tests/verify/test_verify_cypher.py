@@ -41,6 +41,7 @@ def cypher(path: MetaPath) -> str:
 @pytest.fixture(scope="module")
 def world() -> Knowledge:
     """A graph drawn by hashes: a hierarchy of diseases, statements of several kinds."""
+
     def some(share: float, *key: object) -> bool:
         return hash64(*key) % 1000 < share * 1000
 
@@ -53,8 +54,11 @@ def world() -> Knowledge:
             if some(0.12, head, name, tail):
                 edges.append(tiny.edge(head, name, tail))
     for head, tail in itertools.permutations(DISEASES, 2):
-        edges += [tiny.edge(head, name, tail) for name in ("CAUSES", "HAS_PHENOTYPE")
-                  if some(0.1, head, name, tail)]
+        edges += [
+            tiny.edge(head, name, tail)
+            for name in ("CAUSES", "HAS_PHENOTYPE")
+            if some(0.1, head, name, tail)
+        ]
     kinds = {"D": "drug", "A": "drug_class"}
     ids = [*DRUGS, *DISEASES, "A:0", "A:1"]
     return tiny.knowledge(edges, [(key, key, kinds.get(key[0], "disease"), "") for key in ids])
@@ -80,7 +84,8 @@ def test_the_same_pairs_as_cypher(predicate: str, world: Knowledge, store: Graph
         found = find(arrays, path, *(arrays.index([p[end] for p in pairs]) for end in (0, 1)))
         mine = {pairs[row] for row in found.pair.tolist()}
         theirs = {
-            (head, tail) for head, tail in pairs
+            (head, tail)
+            for head, tail in pairs
             if store.query(cypher(path), head=head, tail=tail)["ways"].to_pylist() != [0]
         }
         assert mine == theirs, path.name

@@ -36,7 +36,8 @@ def test_what_speaks_against_a_predicate_has_a_path() -> None:
             predicate
             for path in shipped_meta_paths()
             if path.predicate == name and path.polarity == "contradicts"
-            for step in path.steps for predicate in step.predicates
+            for step in path.steps
+            for predicate in step.predicates
         }
         assert set(row.contradicted_by) <= used
 
@@ -45,11 +46,20 @@ def test_shipped_paths_stay_within_two_levels_at_either_end() -> None:
     assert max(step.most for path in shipped_meta_paths() for step in path.steps) == 2
 
 
-@pytest.mark.parametrize("text", [
-    "head-[TREATS]->(tail)", "(head)-[TREATS]-(tail)", "(head)<-[TREATS]->(tail)", "(head)",
-    "(head)-[SUBCLASS_OF]->(tail)", "(head)-[TREATS*1..2]->(tail)", "(a)-[TREATS]->(tail)",
-    "(head)-[SUBCLASS_OF|TREATS]->(tail)", "(head)-[!SUBCLASS_OF]->(x)-[TREATS]->(tail)",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "head-[TREATS]->(tail)",
+        "(head)-[TREATS]-(tail)",
+        "(head)<-[TREATS]->(tail)",
+        "(head)",
+        "(head)-[SUBCLASS_OF]->(tail)",
+        "(head)-[TREATS*1..2]->(tail)",
+        "(a)-[TREATS]->(tail)",
+        "(head)-[SUBCLASS_OF|TREATS]->(tail)",
+        "(head)-[!SUBCLASS_OF]->(x)-[TREATS]->(tail)",
+    ],
+)
 def test_a_pattern_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         parse_path(text)
@@ -81,7 +91,9 @@ def test_a_user_adds_a_path_of_his_own(tmp_path: Path) -> None:
     )
     claims = tiny.candidates([tiny.candidate("D:w", "TREATS", "M:af")])
     links = tiny.same(["D:w", "M:af"])
-    policy = Policy(meta_paths=(*shipped_meta_paths(), *read_meta_paths(file)))
+    policy = Policy(
+        meta_paths=(*shipped_meta_paths(), *read_meta_paths(file)), default_reliability=0.8
+    )
     assert verify(claims, links, knowledge).relations["verdict"].to_pylist() == ["unsupported"]
     found = verify(claims, links, knowledge, policy=policy)
     assert found.relations["verdict"].to_pylist() == ["supported"]

@@ -8,25 +8,31 @@ import tiny
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.ontology.schema import Knowledge
-from ehrkg.verify import Policy, resolve_pairs, verify
+from ehrkg.verify import resolve_pairs, verify
 
-QUIET = Policy(definition_bonus=0.0)
+QUIET = tiny.QUIET
 
 
 @pytest.fixture
 def world() -> Knowledge:
     return tiny.knowledge(
-        [tiny.edge("DRUGBANK:DB00695", "TREATS", "MONDO:0005252"),
-         tiny.edge("DRUGBANK:DB1", "TREATS", "MONDO:2"),
-         tiny.edge("MONDO:0005252", "CAUSES", "MONDO:2")],
-        [("DRUGBANK:DB00695", "furosemide", "drug", ""),
-         ("DRUGBANK:DB1", 'drug "A", buffered', "drug", ""),
-         ("MONDO:0005252", "heart failure", "disease", ""),
-         ("MONDO:2", "syndrome, familial", "disease", "")],
+        [
+            tiny.edge("DRUGBANK:DB00695", "TREATS", "MONDO:0005252"),
+            tiny.edge("DRUGBANK:DB1", "TREATS", "MONDO:2"),
+            tiny.edge("MONDO:0005252", "CAUSES", "MONDO:2"),
+        ],
+        [
+            ("DRUGBANK:DB00695", "furosemide", "drug", ""),
+            ("DRUGBANK:DB1", 'drug "A", buffered', "drug", ""),
+            ("MONDO:0005252", "heart failure", "disease", ""),
+            ("MONDO:2", "syndrome, familial", "disease", ""),
+        ],
         [("MONDO:0005252", "Cardiac failures")],
-        [("MONDO:0005252", "skos:exactMatch", "DOID:6000"),
-         ("MONDO:0005252", "skos:narrowMatch", "DOID:9651"),
-         ("MONDO:0005252", "skos:broadMatch", "DOID:114")],
+        [
+            ("MONDO:0005252", "skos:exactMatch", "DOID:6000"),
+            ("MONDO:0005252", "skos:narrowMatch", "DOID:9651"),
+            ("MONDO:0005252", "skos:broadMatch", "DOID:114"),
+        ],
     )
 
 
@@ -37,12 +43,18 @@ def verdict(head: str, predicate: str, tail: str, world: Knowledge) -> tuple[str
     return row["verdict"], row["reasons"][0]
 
 
-@pytest.mark.parametrize(("head", "tail"), [
-    ("DRUGBANK:DB00695", "MONDO:0005252"), ("furosemide", "heart failure"),
-    ("Furosemide", "  Heart  Failure "), ("furosemide", "cardiac failure"),
-    ("furosemide", "DOID:6000"), ("furosemide", "DOID:9651"),
-    ('drug "A", buffered', "syndrome, familial"),
-])
+@pytest.mark.parametrize(
+    ("head", "tail"),
+    [
+        ("DRUGBANK:DB00695", "MONDO:0005252"),
+        ("furosemide", "heart failure"),
+        ("Furosemide", "  Heart  Failure "),
+        ("furosemide", "cardiac failure"),
+        ("furosemide", "DOID:6000"),
+        ("furosemide", "DOID:9651"),
+        ('drug "A", buffered', "syndrome, familial"),
+    ],
+)
 def test_ends_in_any_form(head: str, tail: str, world: Knowledge) -> None:
     assert verdict(head, "TREATS", tail, world)[0] == "supported"
 
@@ -62,9 +74,13 @@ def test_codes_are_linked_as_a_hospitals_are(world: Knowledge) -> None:
     ends = {"head": ["DRUGNAME:Furosemide 40 mg Tab"], "tail": ["icd10cm:i50"]}
     table = pa.table(ends | {"predicate": ["TREATS"]})
     mapped = Knowledge(
-        world.concepts, world.synonyms, world.edges,
-        tiny.rows(world.mappings.schema, [("MONDO:0005252", "skos:exactMatch", "ICD10CM:I50", 1.0,
-                                          "infores:one")]),
+        world.concepts,
+        world.synonyms,
+        world.edges,
+        tiny.rows(
+            world.mappings.schema,
+            [("MONDO:0005252", "skos:exactMatch", "ICD10CM:I50", 1.0, "infores:one")],
+        ),
         world.attributes,
     )
     candidates, links = resolve_pairs(table, mapped)
@@ -91,16 +107,22 @@ def test_a_missing_column_is_named(world: Knowledge) -> None:
 
 
 def test_extra_columns_nulls_and_repeats_do_no_harm(world: Knowledge) -> None:
-    table = pa.table({
-        "note": ["x", "y", "z"], "Tail": ["heart failure", "heart failure", None],
-        "head": ["furosemide", "furosemide ", "furosemide"], "predicate": ["TREATS"] * 3,
-        "route": ["", None, "topical"],
-    })
+    table = pa.table(
+        {
+            "note": ["x", "y", "z"],
+            "Tail": ["heart failure", "heart failure", None],
+            "head": ["furosemide", "furosemide ", "furosemide"],
+            "predicate": ["TREATS"] * 3,
+            "route": ["", None, "topical"],
+        }
+    )
     candidates, links = resolve_pairs(table, world)
     assert len(candidates) == 2
     found = tiny.verdicts(verify(candidates, links, world, policy=QUIET).relations)
-    assert found == {("furosemide", "TREATS", "heart failure"): "supported",
-                     ("furosemide", "TREATS", ""): "unsupported"}
+    assert found == {
+        ("furosemide", "TREATS", "heart failure"): "supported",
+        ("furosemide", "TREATS", ""): "unsupported",
+    }
 
 
 def test_an_empty_table(world: Knowledge) -> None:

@@ -11,13 +11,16 @@ from tiny import candidate, candidates, edge, knowledge, link, links, same
 
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.ontology.schema import Knowledge
+from ehrkg.ontology.sources import DEFAULT_RELIABILITY, reliability
 from ehrkg.verify import EVIDENCE, RELATIONS, Policy, verify
 
-QUIET = Policy(definition_bonus=0.0)
+QUIET = tiny.QUIET
 
 
 def judge(
-    claim: tuple[object, ...], edges: list[tuple[object, ...]], given: pa.Table | None = None,
+    claim: tuple[object, ...],
+    edges: list[tuple[object, ...]],
+    given: pa.Table | None = None,
     kinds: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """The one relation of one claim."""
@@ -46,6 +49,21 @@ def test_a_statement_supports_its_claim_and_says_so() -> None:
     assert row["reasons"] == ["a treats x (support 0.76)"]
     assert row["score"] == row["score_path"] == 0.76
     assert (row["origins"], row["depends_on"]) == (["infores:one"], ["infores:one"])
+
+
+def test_a_source_that_nobody_described_supports_nothing_alone() -> None:
+    """One default, wherever it is asked for; a second origin that agrees makes the difference."""
+    claims = candidates([candidate("D:a", "TREATS", "M:x")])
+    one, two = (edge("D:a", "TREATS", "M:x", source=f"infores:{name}") for name in ("one", "two"))
+    assert Policy().default_reliability == reliability("infores:one") == DEFAULT_RELIABILITY
+    strict = Policy(definition_bonus=0.0)
+    verdicts = [
+        verify(claims, same(["D:a", "M:x"]), knowledge(stated), policy=strict)
+        .relations["verdict"]
+        .to_pylist()
+        for stated in ([one], [one, two])
+    ]
+    assert verdicts == [["unsupported"], ["supported"]]
 
 
 class TestHierarchy:
@@ -78,9 +96,11 @@ class TestHierarchy:
 
     def test_what_treats_one_kind_does_not_treat_the_genus(self) -> None:
         """Antivenom treats one kind of poisoning; walking down would have it treat them all."""
-        edges = [edge("M:snakebite", "SUBCLASS_OF", "M:poisoning"),
-                 edge("M:opioid", "SUBCLASS_OF", "M:poisoning"),
-                 edge("D:antivenom", "TREATS", "M:snakebite")]
+        edges = [
+            edge("M:snakebite", "SUBCLASS_OF", "M:poisoning"),
+            edge("M:opioid", "SUBCLASS_OF", "M:poisoning"),
+            edge("D:antivenom", "TREATS", "M:snakebite"),
+        ]
         for tail in ("M:poisoning", "M:opioid"):
             row = judge(candidate("D:antivenom", "TREATS", tail), edges)
             assert (row["verdict"], row["n_path"]) == ("unsupported", 0)
@@ -89,9 +109,11 @@ class TestHierarchy:
         """Diabetes causes a nephropathy, hence a kidney disease; what causes kidney disease in
         general need not cause this one. The genus needs two origins: it is often a code's name for
         its commonest kind."""
-        edges = [edge("M:nephropathy", "SUBCLASS_OF", "M:kidney"),
-                 edge("M:diabetes", "CAUSES", "M:nephropathy"),
-                 edge("M:toxin", "CAUSES", "M:kidney")]
+        edges = [
+            edge("M:nephropathy", "SUBCLASS_OF", "M:kidney"),
+            edge("M:diabetes", "CAUSES", "M:nephropathy"),
+            edge("M:toxin", "CAUSES", "M:kidney"),
+        ]
         up = judge(candidate("M:diabetes", "CAUSES", "M:kidney"), edges)
         down = judge(candidate("M:toxin", "CAUSES", "M:nephropathy"), edges)
         assert (up["n_path"], down["n_path"]) == (1, 0)
@@ -109,17 +131,22 @@ class TestHierarchy:
             assert row["n_path"] == paths
 
     def test_a_kind_of_the_cause_causes_and_not_the_reverse(self) -> None:
-        edges = [edge("M:alcoholic", "SUBCLASS_OF", "M:cirrhosis"),
-                 edge("M:cirrhosis", "CAUSES", "M:ascites"),
-                 edge("M:alcoholic", "CAUSES", "M:neuropathy")]
+        edges = [
+            edge("M:alcoholic", "SUBCLASS_OF", "M:cirrhosis"),
+            edge("M:cirrhosis", "CAUSES", "M:ascites"),
+            edge("M:alcoholic", "CAUSES", "M:neuropathy"),
+        ]
         down = judge(candidate("M:alcoholic", "CAUSES", "M:ascites"), edges)
         up = judge(candidate("M:cirrhosis", "CAUSES", "M:neuropathy"), edges)
         assert (down["verdict"], up["verdict"]) == ("supported", "unsupported")
 
     def test_nothing_is_inherited_between_a_concept_and_its_genus(self) -> None:
         """Diabetes causes a complication that is filed under diabetes: it does not cause itself."""
-        edges = [edge("M:t2", "SUBCLASS_OF", "M:dm"), edge("M:foot", "SUBCLASS_OF", "M:dm"),
-                 edge("M:t2", "CAUSES", "M:foot")]
+        edges = [
+            edge("M:t2", "SUBCLASS_OF", "M:dm"),
+            edge("M:foot", "SUBCLASS_OF", "M:dm"),
+            edge("M:t2", "CAUSES", "M:foot"),
+        ]
         assert judge(candidate("M:t2", "CAUSES", "M:dm"), edges)["verdict"] == "unsupported"
         assert judge(candidate("M:t2", "CAUSES", "M:foot"), edges)["verdict"] == "supported"
 
@@ -169,9 +196,11 @@ class TestAgainst:
 
     def test_an_inherited_contraindication_gives_way_to_two_origins(self) -> None:
         """Beta blockers are contraindicated in heart failure; carvedilol is given for it."""
-        edges = [edge("D:carvedilol", "SUBCLASS_OF", "A:class"),
-                 edge("A:class", "CONTRAINDICATED_IN", "M:hf"),
-                 edge("D:carvedilol", "TREATS", "M:hf")]
+        edges = [
+            edge("D:carvedilol", "SUBCLASS_OF", "A:class"),
+            edge("A:class", "CONTRAINDICATED_IN", "M:hf"),
+            edge("D:carvedilol", "TREATS", "M:hf"),
+        ]
         claim = candidate("D:carvedilol", "TREATS", "M:hf")
         assert judge(claim, edges)["verdict"] == "ambiguous"
         edges += [edge("D:carvedilol", "TREATS", "M:hf", source="infores:two")]
@@ -180,27 +209,39 @@ class TestAgainst:
         assert row["reasons"][1].startswith("outweighed by 2 origins for the claim itself: ")
 
     def test_a_copied_statement_is_no_second_origin(self) -> None:
-        edges = [edge("D:carvedilol", "SUBCLASS_OF", "A:class"),
-                 edge("A:class", "CONTRAINDICATED_IN", "M:hf"),
-                 edge("D:carvedilol", "TREATS", "M:hf", source="infores:one", origin="label"),
-                 edge("D:carvedilol", "TREATS", "M:hf", source="infores:two", origin="label")]
+        edges = [
+            edge("D:carvedilol", "SUBCLASS_OF", "A:class"),
+            edge("A:class", "CONTRAINDICATED_IN", "M:hf"),
+            edge("D:carvedilol", "TREATS", "M:hf", source="infores:one", origin="label"),
+            edge("D:carvedilol", "TREATS", "M:hf", source="infores:two", origin="label"),
+        ]
         assert judge(candidate("D:carvedilol", "TREATS", "M:hf"), edges)["verdict"] == "ambiguous"
 
     def test_contraindicated_in_one_kind_does_not_contradict_the_genus(self) -> None:
-        edges = [edge("M:kind", "SUBCLASS_OF", "M:genus"), edge("D:a", "TREATS", "M:genus"),
-                 edge("D:a", "CONTRAINDICATED_IN", "M:kind")]
+        edges = [
+            edge("M:kind", "SUBCLASS_OF", "M:genus"),
+            edge("D:a", "TREATS", "M:genus"),
+            edge("D:a", "CONTRAINDICATED_IN", "M:kind"),
+        ]
         assert judge(candidate("D:a", "TREATS", "M:genus"), edges)["verdict"] == "supported"
         assert judge(candidate("D:a", "TREATS", "M:kind"), edges)["verdict"] == "ambiguous"
 
     def test_a_drug_that_brings_the_kind_about_does_not_inherit_its_treatment(self) -> None:
         """Amiodarone treats arrhythmia; bradycardia is one, and it causes it."""
-        edges = [edge("M:brady", "SUBCLASS_OF", "M:arrhythmia"),
-                 edge("D:amiodarone", "TREATS", "M:arrhythmia"),
-                 edge("D:amiodarone", "CAUSES", "M:brady")]
+        edges = [
+            edge("M:brady", "SUBCLASS_OF", "M:arrhythmia"),
+            edge("D:amiodarone", "TREATS", "M:arrhythmia"),
+            edge("D:amiodarone", "CAUSES", "M:brady"),
+        ]
         claim = candidate("D:amiodarone", "TREATS", "M:brady")
         assert judge(claim, edges)["verdict"] == "ambiguous"
-        by_link = links([link("D:amiodarone", "D:amiodarone"), link("M:brady", "M:brady"),
-                         link("M:brady", "M:arrhythmia", 1)])
+        by_link = links(
+            [
+                link("D:amiodarone", "D:amiodarone"),
+                link("M:brady", "M:brady"),
+                link("M:brady", "M:arrhythmia", 1),
+            ]
+        )
         assert judge(claim, edges, by_link)["verdict"] == "ambiguous"
 
     def test_a_drug_may_be_given_for_what_it_can_bring_about(self) -> None:
@@ -208,8 +249,10 @@ class TestAgainst:
         edges = [edge("D:a", "TREATS", "M:gout"), edge("D:a", "CAUSES", "M:gout")]
         row = judge(candidate("D:a", "TREATS", "M:gout"), edges)
         assert (row["verdict"], row["score"]) == ("supported", 0.76)
-        assert row["reasons"][1] == "outweighed by one origin for the claim itself: a may bring " \
+        assert (
+            row["reasons"][1] == "outweighed by one origin for the claim itself: a may bring "
             "about gout"
+        )
 
     @pytest.mark.parametrize("predicate", ["TREATS", "CAUSES", "HAS_PHENOTYPE", "DIAGNOSES"])
     def test_a_denied_statement_contradicts_and_never_supports(self, predicate: str) -> None:
@@ -230,7 +273,8 @@ class TestLinks:
     def test_an_unlinked_end_is_never_true(self) -> None:
         """Not even where the codes themselves are joined in the knowledge."""
         for given, words in (
-            ([], "unlinked: head and tail"), ([link("D:a", "D:a")], "unlinked: tail"),
+            ([], "unlinked: head and tail"),
+            ([link("D:a", "D:a")], "unlinked: tail"),
             ([link("M:x", "M:x")], "unlinked: head"),
         ):
             row = judge(candidate("D:a", "TREATS", "M:x", within=9), self.STATED, links(given))
@@ -263,8 +307,11 @@ class TestLinks:
     def test_an_effect_linked_to_its_genus_counts_less(self) -> None:
         """What causes the genus need not cause the kind that the code stands for."""
         exact, broad = (
-            judge(candidate("M:a", "CAUSES", "C:c"), self.STATED,
-                  links([link("M:a", "M:a"), link("C:c", "M:x", levels)]))
+            judge(
+                candidate("M:a", "CAUSES", "C:c"),
+                self.STATED,
+                links([link("M:a", "M:a"), link("C:c", "M:x", levels)]),
+            )
             for levels in (0, 1)
         )
         assert exact["score"] > broad["score"]
@@ -275,13 +322,23 @@ class TestLinks:
         assert (row["verdict"], row["head_concept"]) == ("supported", "D:a")
 
 
-@pytest.mark.parametrize(("stated", "asked", "verdict"), [
-    ("", "intravenous", "supported"), ("", "", "supported"), ("", "unknown", "supported"),
-    ("", "topical", "unsupported"), ("", "flush", "unsupported"), ("", "ophthalmic", "unsupported"),
-    ("oral|rectal", "oral", "supported"), ("oral|rectal", "rectal", "supported"),
-    ("oral|rectal", "intravenous", "unsupported"), ("oral|rectal", "", "supported"),
-    ("topical", "topical", "supported"), ("topical", "oral", "unsupported"),
-])
+@pytest.mark.parametrize(
+    ("stated", "asked", "verdict"),
+    [
+        ("", "intravenous", "supported"),
+        ("", "", "supported"),
+        ("", "unknown", "supported"),
+        ("", "topical", "unsupported"),
+        ("", "flush", "unsupported"),
+        ("", "ophthalmic", "unsupported"),
+        ("oral|rectal", "oral", "supported"),
+        ("oral|rectal", "rectal", "supported"),
+        ("oral|rectal", "intravenous", "unsupported"),
+        ("oral|rectal", "", "supported"),
+        ("topical", "topical", "supported"),
+        ("topical", "oral", "unsupported"),
+    ],
+)
 def test_the_route_is_part_of_the_drug(stated: str, asked: str, verdict: str) -> None:
     row = judge(
         candidate("D:a", "TREATS", "M:x", route=asked), [edge("D:a", "TREATS", "M:x", route=stated)]
@@ -292,8 +349,9 @@ def test_the_route_is_part_of_the_drug(stated: str, asked: str, verdict: str) ->
 class TestOrigins:
     def test_files_that_copy_one_origin_are_one_support(self) -> None:
         claim = candidate("D:a", "TREATS", "M:x")
-        copied = [edge("D:a", "TREATS", "M:x", source=f"infores:{i}", origin="label")
-                  for i in range(3)]
+        copied = [
+            edge("D:a", "TREATS", "M:x", source=f"infores:{i}", origin="label") for i in range(3)
+        ]
         apart = [edge("D:a", "TREATS", "M:x", source=f"infores:{i}") for i in range(3)]
         assert judge(claim, copied)["score"] == judge(claim, copied[:1])["score"]
         assert judge(claim, apart)["score"] > judge(claim, copied)["score"]
@@ -317,14 +375,20 @@ class TestOrigins:
 
     def test_dependence_is_what_leaving_the_source_out_shows(self) -> None:
         claims = candidates([candidate("D:a", "TREATS", f"M:{i}") for i in range(6)])
-        edges = [edge("D:a", "TREATS", f"M:{i}", source=f"infores:{s}")
-                 for i in range(6) for s in range(3) if (i + s) % 3 or i > 3]
+        edges = [
+            edge("D:a", "TREATS", f"M:{i}", source=f"infores:{s}")
+            for i in range(6)
+            for s in range(3)
+            if (i + s) % 3 or i > 3
+        ]
         edges += [edge("M:3", "SUBCLASS_OF", "M:2", source="infores:0")]
         given = same(["D:a", *(f"M:{i}" for i in range(6))])
         whole = verify(claims, given, knowledge(edges), policy=QUIET).relations.to_pylist()
         for source in ("infores:0", "infores:1", "infores:2"):
-            left = knowledge([e for e in edges if e[6] != source],
-                             [(f"M:{i}", "", "disease", "") for i in range(6)])
+            left = knowledge(
+                [e for e in edges if e[6] != source],
+                [(f"M:{i}", "", "disease", "") for i in range(6)],
+            )
             after = verify(claims, given, left, policy=QUIET).relations.to_pylist()
             for before, now in zip(whole, after, strict=True):
                 fell = before["verdict"] == "supported" and now["verdict"] != "supported"
@@ -348,8 +412,12 @@ class TestCodingRules:
     ]
 
     def judge(
-        self, predicate: str, rule: tuple[object, ...], extra: list[tuple[object, ...]],
-        within: int = 0, across: int = 0,
+        self,
+        predicate: str,
+        rule: tuple[object, ...],
+        extra: list[tuple[object, ...]],
+        within: int = 0,
+        across: int = 0,
     ) -> dict[str, Any]:
         claim = candidate("ICD10CM:A1.1", predicate, "ICD10CM:B1.1", within=within, across=across)
         ends = ((claim[1], "M:diabetes a"), (claim[4], "M:diabetes b"))
@@ -367,13 +435,18 @@ class TestCodingRules:
     def test_the_manifestation_is_coded_after_its_cause(self) -> None:
         rule = edge("ICD10CM:B1", "CODE_FIRST", "ICD10CM:A1")
         with_path = self.judge("CAUSES", rule, [edge("M:diabetes a", "CAUSES", "M:diabetes b")])
-        without = self.judge("CAUSES", edge("ICD10CM:Z", "CODE_ALSO", "ICD10CM:Y"),
-                             [edge("M:diabetes a", "CAUSES", "M:diabetes b")])
+        without = self.judge(
+            "CAUSES",
+            edge("ICD10CM:Z", "CODE_ALSO", "ICD10CM:Y"),
+            [edge("M:diabetes a", "CAUSES", "M:diabetes b")],
+        )
         assert with_path["score"] > without["score"]
         assert with_path["score_coding_rule"] == 0.05
 
-    SIBLINGS = [edge("M:diabetes a", "SUBCLASS_OF", "M:diabetes"),  # noqa: RUF012
-                edge("M:diabetes b", "SUBCLASS_OF", "M:diabetes")]
+    SIBLINGS = [  # noqa: RUF012
+        edge("M:diabetes a", "SUBCLASS_OF", "M:diabetes"),
+        edge("M:diabetes b", "SUBCLASS_OF", "M:diabetes"),
+    ]
     EXCLUDES = edge("ICD10CM:A1", "EXCLUDES1", "ICD10CM:B1")
 
     def test_excludes1_contradicts_variants_of_one_parent_within_a_visit(self) -> None:
@@ -396,9 +469,12 @@ class TestCodingRules:
 
     @pytest.mark.parametrize("predicate", ["CAUSES", "PREDISPOSES_TO"])
     def test_excludes1_never_contradicts_a_cause(self, predicate: str) -> None:
-        row = self.judge(predicate, self.EXCLUDES,
-                         [*self.SIBLINGS, edge("M:diabetes a", predicate, "M:diabetes b")],
-                         within=1)
+        row = self.judge(
+            predicate,
+            self.EXCLUDES,
+            [*self.SIBLINGS, edge("M:diabetes a", predicate, "M:diabetes b")],
+            within=1,
+        )
         assert (row["verdict"], row["n_contradicting"]) == ("supported", 0)
 
 

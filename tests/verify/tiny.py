@@ -10,8 +10,12 @@ from ehrkg.foundation.hashing import short_id
 from ehrkg.mapping.schema import LINKS
 from ehrkg.ontology.schema import CODE_ATTRIBUTES, CONCEPTS, EDGES, MAPPINGS, SYNONYMS, Knowledge
 from ehrkg.propose.schema import CANDIDATES
+from ehrkg.verify import Policy
 
 Edge = tuple[str, ...]
+
+QUIET = Policy(definition_bonus=0.0, default_reliability=0.8)
+"""Paths alone decide, and the sources written by hand here are as good as most that ship."""
 
 
 def rows(schema: pa.Schema, values: Iterable[Sequence[object]]) -> pa.Table:
@@ -22,8 +26,13 @@ def rows(schema: pa.Schema, values: Iterable[Sequence[object]]) -> pa.Table:
 
 
 def edge(
-    subject: str, predicate: str, target: str, *, source: str = "infores:one",
-    origin: str = "", route: str = "",
+    subject: str,
+    predicate: str,
+    target: str,
+    *,
+    source: str = "infores:one",
+    origin: str = "",
+    route: str = "",
 ) -> tuple[object, ...]:
     """One edge; a predicate with a leading ! is negated."""
     negated = predicate.startswith("!")
@@ -48,15 +57,19 @@ def knowledge(
     return Knowledge(
         rows(CONCEPTS, (given[key] for key in sorted(given))),
         rows(SYNONYMS, ((c, text, "exact", "infores:one") for c, text in sorted(synonyms))),
-        rows(EDGES, stated).sort_by([(name, "ascending") for name in
-                                     ("predicate", "subject", "object", "source", "id")]),
+        rows(EDGES, stated).sort_by(
+            [(name, "ascending") for name in ("predicate", "subject", "object", "source", "id")]
+        ),
         rows(MAPPINGS, ((s, p, o, 1.0, "infores:one") for s, p, o in mappings)),
         CODE_ATTRIBUTES.empty_table(),
     )
 
 
 def link(
-    code: str, concept: str, levels: int = 0, confidence: float = 1.0,
+    code: str,
+    concept: str,
+    levels: int = 0,
+    confidence: float = 1.0,
     predicate: str = "skos:exactMatch",
 ) -> tuple[object, ...]:
     """One link."""
@@ -76,13 +89,32 @@ def same(concepts: Iterable[str]) -> pa.Table:
 
 
 def candidate(
-    head: str, predicate: str, tail: str, *, route: str = "", within: int = 0, across: int = 0,
+    head: str,
+    predicate: str,
+    tail: str,
+    *,
+    route: str = "",
+    within: int = 0,
+    across: int = 0,
 ) -> tuple[object, ...]:
     """One candidate."""
     key = short_id("r", head, route, predicate, tail)
-    return (key, head, route, predicate, tail, [], ["test"], within, across, within + across,
-            within + across, within + across, 2.0 if within + across else None,
-            0.01 if within + across else None)
+    return (
+        key,
+        head,
+        route,
+        predicate,
+        tail,
+        [],
+        ["test"],
+        within,
+        across,
+        within + across,
+        within + across,
+        within + across,
+        2.0 if within + across else None,
+        0.01 if within + across else None,
+    )
 
 
 def candidates(values: Iterable[tuple[object, ...]]) -> pa.Table:
