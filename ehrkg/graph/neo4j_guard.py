@@ -10,8 +10,9 @@ which runs nothing:
    transactions.
 3. Procedures are those that describe the graph; functions are the server's own, not a plugin's.
 4. Subqueries inside expressions have no operators; the planner renders them in its details, where
-   the same is looked for. Since not every expression is rendered, ``LOAD CSV`` and ``CALL`` are
-   also looked for among the words of the statement, strings and comments set apart.
+   the same is looked for. Since not every expression is rendered, ``LOAD CSV``, ``CALL`` and a
+   plugin's functions are also looked for among the words of the statement, strings and comments
+   set apart.
 
 It then runs in READ mode all the same.
 """
@@ -104,8 +105,9 @@ def judge(cypher: str, engine: Engine, parameters: Mapping[str, Any]) -> str:
     if plan.kind != "r":
         raise UsageError(_ONLY, todo=_BEGIN)
     told = "\n".join(details for _, details in plan.operators).replace("`", "").lower()
+    named = _called(statement)
     for function in engine.plugin_functions():
-        if f"{function.lower()}(" in told:
+        if function.lower() in named or f"{function.lower()}(" in told:
             raise UsageError(
                 f"{_ONLY}: {function}() comes from a plugin, which may reach anything",
                 todo="use the server's own functions",
@@ -133,9 +135,30 @@ def _check_procedure(name: str) -> None:
         )
 
 
-def _refuse_words(statement: str) -> None:
+def _words(statement: str) -> list[tuple[str, str]]:
+    """The statement's elements, once characters written by their number are read."""
     plain = _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), statement)
-    words = list(guard.elements(plain))
+    return list(guard.elements(plain))
+
+
+def _called(statement: str) -> set[str]:
+    """The dotted names that stand before a bracket, in small letters.
+
+    >>> sorted(_called("RETURN apoc . `load`.json ($x) + size([1]) // apoc.never()"))
+    ['apoc.load.json', 'json', 'load.json', 'size']
+    """
+    words = _words(statement)
+    found = set()
+    for at in range(len(words)):
+        if _is_name(words[at:]):
+            name, length = _dotted(words[at:])
+            if words[at + length : at + length + 1] == [("sign", "(")]:
+                found.add(name.lower())
+    return found
+
+
+def _refuse_words(statement: str) -> None:
+    words = _words(statement)
     for at, (kind, text) in enumerate(words):
         if kind != "word":
             continue
@@ -146,25 +169,25 @@ def _refuse_words(statement: str) -> None:
                 todo="read the file in Python and pass its values",
             )
         if text.upper() == "CALL" and _is_name(after):
-            _check_procedure(_dotted(after))
+            _check_procedure(_dotted(after)[0])
 
 
 def _is_name(words: Sequence[tuple[str, str]]) -> bool:
     return bool(words) and words[0][0] in ("word", "quoted")
 
 
-def _dotted(words: Sequence[tuple[str, str]]) -> str:
-    """The name with dots that words begin with."""
-    name = ""
+def _dotted(words: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """The name with dots that words begin with, and of how many words it is made."""
+    name, length = "", 0
     for at, (kind, text) in enumerate(words):
-        part = text.strip("`")
         if at % 2 == 0 and kind in ("word", "quoted"):
-            name += part
+            name += text.strip("`")
         elif at % 2 == 1 and text == ".":
             name += "."
         else:
             break
-    return name
+        length = at + 1
+    return name, length
 
 
 def explained(said: str, statement: str) -> UsageError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from graph_world import HARD
@@ -223,3 +224,32 @@ def test_answers_of_any_kind_become_tables(served: GraphStore) -> None:
     mixed = served.query("UNWIND [1, 'a'] AS x RETURN x")
     assert mixed.column("x").to_pylist() == ["1", '"a"']
     assert served.query("MATCH (v:Visit {id: 'none'}) RETURN v.id AS a, v.age AS b").num_rows == 0
+
+
+class Planner:
+    """A planner that tells nothing of an expression, on a server with a plugin."""
+
+    def plan(self, text: str, parameters: Mapping[str, Any]) -> neo4j_guard.Plan:
+        return neo4j_guard.Plan("r", [("ProduceResults", "n")])
+
+    def plugin_functions(self) -> list[str]:
+        return ["apoc.util.sha1", "custom.fetch"]
+
+
+@pytest.mark.parametrize("query", [
+    "RETURN custom.fetch('http://x') AS n", "RETURN Custom . `fetch` /* x */ ('x') AS n",
+    "MATCH (c) WHERE all(x IN [1] WHERE custom.fetch(x) = 1) RETURN 1 AS n",
+    "RETURN \\u0063ustom.fetch(1) AS n", "RETURN `custom.fetch`(1) AS n",
+    "RETURN CUSTOM\n.\nFETCH (1) AS n", "RETURN apoc.util.sha1(['x']) AS n",
+])
+def test_a_plugins_function_is_refused_by_the_statements_words(query: str) -> None:
+    with pytest.raises(UsageError, match="plugin"):
+        neo4j_guard.judge(query, Planner(), {})
+
+
+@pytest.mark.parametrize("query", [
+    "RETURN 'custom.fetch(1)' AS n", "RETURN 1 AS n // custom.fetch(1)", "RETURN size([1]) AS n",
+    "MATCH (custom) RETURN custom.fetch AS n", "RETURN fetch(1) AS n",
+])
+def test_words_that_call_no_plugin_pass(query: str) -> None:
+    assert neo4j_guard.judge(query, Planner(), {}) == query
