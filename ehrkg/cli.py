@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import sys
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +31,12 @@ app = typer.Typer(
 
 app.add_typer(graph_commands.app, name="graph")
 
+INTERRUPTED = 130
+"""What a shell gives a program that Ctrl-C ended."""
+
+SHOWN_PAIRS = 20
+"""Verdicts that are printed; the file holds them all."""
+
 Graph = Annotated[Path, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")]
 Seed = Annotated[int, typer.Option(help="Names the draw; another one gives another benchmark.")]
 
@@ -49,6 +56,28 @@ def main() -> None:
     except EhrkgError as error:
         print(f"ehrkg: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            print("ehrkg: stopped; the same call goes on where it stood", file=sys.stderr)  # noqa: T201
+        raise
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from ehrkg import __version__
+
+        typer.echo(f"ehrkg {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Clinical decision benchmarks out of hospital tables, verified by a knowledge graph."""
 
 
 @app.command()
@@ -63,15 +92,15 @@ def demo(
     from rich.console import Console
 
     from ehrkg import evaluation
-    from ehrkg.ehr import synth
     from ehrkg.foundation.workspace import read_final
     from ehrkg.pipeline import build as run
     from ehrkg.session.console import StageBars, Stopwatch, show_build
+    from ehrkg.session.demo import write_demo_tables
     from ehrkg.session.settings import Settings
 
     console, watch = Console(), Stopwatch()
     with StageBars(console) as bars:
-        synth.write(out / "tables", patients=patients, seed=seed, progress=bars("synth"))
+        write_demo_tables(out / "tables", patients=patients, seed=seed, progress=bars("synth"))
         result = run(out / "tables", out / "benchmark", Settings(seed=seed), progress=bars)
     shares = evaluation.planted_in(
         out / "tables",
@@ -166,28 +195,28 @@ def verify(
     """Give pairs of codes, CURIEs or names a verdict, a score and evidence."""
     from rich.console import Console
 
-    from ehrkg.session.pairs import verify_file, write_verdicts
+    from ehrkg.session import pairs as own
 
-    verified = verify_file(pairs, graph)
-    write_verdicts(verified, out)
-    console = Console()
-    for row in verified.relations.to_pylist():
+    if out.resolve() == pairs.resolve():
+        raise UsageError("--out would overwrite the pairs", todo="name another file")
+    table = own.read_pairs(pairs)
+    verified = own.verify_table(table, graph)
+    rows = own.beside_rows(table, verified)
+    own.write_verdicts(rows, table.column_names, out)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    for row in verified.relations.to_pylist()[:SHOWN_PAIRS]:
         console.print(
             f"{row['verdict']:<12} {row['score']:.2f}  "
-            f"{row['head']} {row['predicate']} {row['tail']}  ({'; '.join(row['reasons'])})",
-            highlight=False,
-            soft_wrap=True,
-            markup=False,
+            f"{row['head']} {row['predicate']} {row['tail']}  ({'; '.join(row['reasons'])})"
         )
     if explain:
         for row in verified.evidence.to_pylist():
             console.print(
-                f"  {row['polarity']:<12} {row['kind']:<12} {row['text']} ({row['source']})",
-                highlight=False,
-                soft_wrap=True,
-                markup=False,
+                f"  {row['polarity']:<12} {row['kind']:<12} {row['text']} ({row['source']})"
             )
-    console.print(f"Written: {out}")
+    counts = Counter(row["verdict"] for row in rows)
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
+    console.print(f"{len(rows):,} pairs: {told or 'none'}. Written: {out}")
 
 
 @app.command()

@@ -14,16 +14,31 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ehrkg.foundation.errors import InputError
+
 ROW_GROUP = 131_072
 """Rows a Parquet row group: small enough to stream, large enough to compress."""
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Let ``write`` fill a temporary file beside ``path``, then rename it into place.
+
+    Raises:
+        InputError: the file can't be written there; nothing is left behind.
+    """
     temporary = path.with_name(f".{path.name}.part")
-    write(temporary)
-    temporary.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(temporary)
+        temporary.replace(path)
+    except OSError as error:
+        if temporary.is_file():
+            temporary.unlink()
+        raise InputError(
+            f"this file can't be written: {error.strerror or error}",
+            file=path,
+            todo="name a place that you may write to, on a disk with room",
+        ) from error
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

@@ -95,7 +95,7 @@ def choose_tasks(names: Iterable[str] | None) -> tuple[Task, ...]:
     """
     if names is None:
         return tuple(tasks().values())
-    wanted = set(names)
+    wanted = {names} if isinstance(names, str) else set(names)
     unknown = sorted(wanted - set(tasks()))
     if unknown:
         raise UsageError(f"no such task: {', '.join(unknown)}", todo=f"use {', '.join(tasks())}")

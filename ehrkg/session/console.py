@@ -156,7 +156,7 @@ def show_build(
         console.print(f"Done in {seconds:.0f} s.")
     console.print(f"Report: [bold]{out / 'report.html'}[/bold]")
     for line in next_steps(out, templates, items):
-        console.print(f"  {line}", highlight=False)
+        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _read_table(ledger: Ledger) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -21,10 +21,10 @@ from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
 from ehrkg.graph.explain import explain_template
 from ehrkg.graph.explanation import Explanation
 from ehrkg.graph.neighbourhood import Neighbourhood, neighbourhood
-from ehrkg.mapping.schema import Mapping
+from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
-from ehrkg.session.pairs import read_pairs
+from ehrkg.session.pairs import as_pairs
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
 
@@ -52,7 +52,7 @@ class KnowledgeGraph:
         self.ledger = Ledger()
         self._hospital: Hospital | None = None
         self._knowledge: Knowledge | None = None
-        self._mapping: Mapping | None = None
+        self._mapping: CodeMapping | None = None
         self._verified: Verified | None = None
 
     def __enter__(self) -> Self:
@@ -87,8 +87,16 @@ class KnowledgeGraph:
 
         Raises:
             InputError: the tables can't be used; it says which file, line and column.
+            UsageError: the graph holds the visits of other tables.
         """
-        self._hospital = ehr.read(source, format=format, ledger=self.ledger)
+        hospital = ehr.read(source, format=format, ledger=self.ledger)
+        stored = readers.read_hospital(self.store).visits
+        if stored.num_rows and not stored.equals(hospital.visits):
+            raise UsageError(
+                "this graph holds another hospital's visits",
+                todo="open another file, or name another build: ehrkg.open(..., build=...)",
+            )
+        self._hospital = hospital
         self._mapping = self._verified = None
         writers.write_hospital(self.store, self._hospital)
         return self._hospital
@@ -109,7 +117,7 @@ class KnowledgeGraph:
         self._mapping = self._verified = None
         return loaded
 
-    def map_codes(self) -> Mapping:
+    def map_codes(self) -> CodeMapping:
         """Link every code of the hospital to the concepts of the knowledge.
 
         Returns:
@@ -138,7 +146,7 @@ class KnowledgeGraph:
 
     def verify(
         self,
-        relations: pa.Table | str | Path,
+        relations: object,
         *,
         policy: Policy | None = None,
         embedder: Embedder | None = None,
@@ -146,8 +154,9 @@ class KnowledgeGraph:
         """Give each relation a verdict, a score and its evidence.
 
         Args:
-            relations: candidates of a proposer, or any table (or TSV file) with the columns head,
-                predicate and tail, as codes, CURIEs or names.
+            relations: candidates of a proposer, or any table (Arrow, pandas, polars, a list of
+                dicts, the path of a TSV file) with the columns head, predicate and tail, as codes,
+                CURIEs or names.
             policy: the rule that turns evidence into a verdict; strict by default.
             embedder: for definition evidence; the packaged MiniLM by default.
 
@@ -157,8 +166,7 @@ class KnowledgeGraph:
         if isinstance(relations, pa.Table) and "proposers" in relations.column_names:
             candidates, links = relations, self.mapping.links
         else:
-            pairs = relations if isinstance(relations, pa.Table) else read_pairs(Path(relations))
-            candidates, links = verify.resolve_pairs(pairs, self.knowledge)
+            candidates, links = verify.resolve_pairs(as_pairs(relations), self.knowledge)
         verified = verify.verify(
             candidates,
             links,
@@ -212,6 +220,8 @@ class KnowledgeGraph:
             seed=seed,
             ledger=self.ledger,
         )
+        earlier = set(self.store.read_nodes("Template")["id"].to_pylist())
+        self.store.delete_nodes("Template", sorted(earlier - set(templates["id"].to_pylist())))
         writers.write_templates(self.store, templates)
         return Benchmark.from_tables(
             templates=templates,
@@ -251,16 +261,17 @@ class KnowledgeGraph:
         """
         return catalogue.find(name).ask(self.store, parameters)
 
-    def explain(self, item: str) -> Explanation:
+    def explain(self, item: str | Mapping[str, Any]) -> Explanation:
         """The chain from a question to the rows of the tables and the knowledge behind it.
 
         Args:
-            item: an item's id, or a template's.
+            item: an item's id, or a template's, or an item as iterating over a benchmark gives it.
 
         Raises:
             UsageError: the graph has no such template.
         """
-        return explain_template(self.store, item.split(".", 1)[0])
+        name = item if isinstance(item, str) else str(item["item_id"])
+        return explain_template(self.store, name.split(".", 1)[0])
 
     def neighbourhood(self, code: str) -> Neighbourhood:
         """What surrounds a code: its concepts, relations on either side, and their evidence.
@@ -295,7 +306,7 @@ class KnowledgeGraph:
         return self._knowledge
 
     @property
-    def mapping(self) -> Mapping:
+    def mapping(self) -> CodeMapping:
         """Links from codes to concepts; mapped now if they were not."""
         if self._mapping is None and readers.read_links(self.store).num_rows:
             self._mapping = mapping.map_codes(self.hospital.codes, self.knowledge)

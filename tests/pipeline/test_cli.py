@@ -174,3 +174,33 @@ def test_verify_names_a_missing_column(tmp_path):
     done = ehrkg("verify", tmp_path / "pairs.tsv", "--out", tmp_path / "verdicts.tsv")
     assert done.returncode == 3
     assert "predicate" in done.stderr
+
+
+def test_nothing_of_a_users_is_written_over(tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("head\tpredicate\ttail\nwarfarin\tTREATS\tgout\n")
+    assert ehrkg("verify", pairs, "--out", pairs).returncode == 2
+    assert pairs.read_text().startswith("head")
+    done = ehrkg("synth", "--out", tmp_path, "--patients", 5)
+    assert done.returncode == 3
+    assert "pairs.tsv" in [path.name for path in tmp_path.iterdir()]
+    assert not (tmp_path / "hosp").exists()
+
+
+def test_a_demo_of_another_size_leaves_the_first_alone(tmp_path):
+    from ehrkg.foundation.progress import Silent
+    from ehrkg.session.demo import write_demo_tables
+
+    write_demo_tables(tmp_path / "tables", patients=20, seed=7, progress=Silent())
+    before = {path.name: path.read_bytes() for path in (tmp_path / "tables" / "hosp").iterdir()}
+    write_demo_tables(tmp_path / "tables", patients=20, seed=7, progress=Silent())
+    done = ehrkg("demo", "--out", tmp_path, "--patients", 21)
+    assert done.returncode == 2, done.stderr
+    after = {path.name: path.read_bytes() for path in (tmp_path / "tables" / "hosp").iterdir()}
+    assert after == before
+
+
+def test_the_version_is_told():
+    done = ehrkg("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("ehrkg 0.")

@@ -133,3 +133,19 @@ def test_check_reads_the_finished_files(built_demo):
     found = {(row.rule, row.task): row.status for row in check_build(built_demo / "benchmark")}
     assert found["options_distinct", ""] == "ok"
     assert ("recorded_in_patient", "") in found
+
+
+def test_a_second_hospital_in_one_graph_is_refused(kg, tmp_path):
+    synth.write(tmp_path / "tables", patients=20, seed=9)
+    with pytest.raises(ehrkg.UsageError, match="another hospital's visits"):
+        kg.load_ehr(tmp_path / "tables")
+    assert kg.store.counts()["Patient"] == 80
+
+
+def test_pairs_may_come_as_any_table(kg):
+    rows = [{"head": "warfarin", "predicate": "TREATS", "tail": "atrial fibrillation"}]
+    table = pa.Table.from_pylist(rows)
+    for given in (rows, table, table.to_pandas()):
+        assert kg.verify(given).relations["verdict"].to_pylist() == ["supported"]
+    with pytest.raises(ehrkg.UsageError, match="no table of pairs: int"):
+        kg.verify(5)

@@ -60,12 +60,20 @@ def write(
         progress: told of patients.
 
     Raises:
-        UsageError: the format is unknown, there are no patients, or the folder can't be written.
+        UsageError: the format is unknown, or there are no patients.
+        InputError: the folder holds something, or can't be written.
     """
     if format not in FORMATS:
         raise UsageError(f"no synthetic tables in format {format!r}", todo="use mimic4")
     if patients < 1:
         raise UsageError(f"{patients} patients are none", todo="ask for 1 or more")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(
+            "the folder for the tables holds something else",
+            file=out,
+            expected="a new folder, or an empty one",
+            todo="choose another folder",
+        )
     progress = progress or Silent()
     progress.start("drawing patients", patients)
     what, writer = process(), Writer(process(), Draws(seed))
@@ -81,8 +89,9 @@ def write(
                 tables.add(name, rows)
         _write_planted(out / "planted.tsv", what)
     except OSError as error:
-        raise UsageError(
-            f"can't write to {out}: {error.strerror or error}",
+        raise InputError(
+            f"the tables can't be written: {error.strerror or error}",
+            file=out,
             todo="choose a folder that can be written, on a disk with room",
         ) from error
 
