@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow.compute as pc
 
 from ehrkg.benchmark.code_classes import (
@@ -24,13 +25,15 @@ from ehrkg.benchmark.code_classes import (
 )
 from ehrkg.benchmark.cohort import Cohort, Order, VisitFacts
 from ehrkg.benchmark.giveaways import Answer, Giveaways
+from ehrkg.benchmark.intervals import ratio_lower_bound
 from ehrkg.ehr.routes import APART
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.tasks import ACROSS, Task
 from ehrkg.verify.schema import Verified
 
-Z_95 = 1.959964
-"""The standard normal deviate of a two-sided 95 % interval."""
+Counts = npt.NDArray[np.int64]
+
+_NOWHERE: frozenset[int] = frozenset()
 
 SUPPORTED = "supported"
 """The only verdict under which a relation makes templates; others count as ``not_supported``."""
@@ -92,6 +95,11 @@ class Ground:
         self.limits: Mapping[str, float] = rule_data()["thresholds"]
         self._routes = _routes_named(knowledge)
         self._specific: dict[tuple[str, str], float] = {}
+        number = {patient: at for at, patient in enumerate(cohort.patients)}
+        self._patient_of = np.array(
+            [number[visit.patient] for visit in cohort.visits.values()], dtype=np.int64
+        )
+        self._n_visits = np.bincount(self._patient_of, minlength=len(number))
         self.supported_pairs, self.treated = _supported(verified, cohort)
 
     def route_named(self, claim: Claim) -> bool:
@@ -104,16 +112,30 @@ class Ground:
         )
 
     def specificity(self, claim: Claim) -> float:
-        """Lower 95 % bound of P(drug | problem) / P(drug | no problem), by entity and concept."""
+        """Lower 95 % bound of P(drug | problem) / P(drug | no problem), by entity and concept.
+
+        Visits of one patient are alike, so each patient counts once among those with the problem
+        and once among those without it, with the share of such visits that have the drug: the two
+        proportions are those of a random visit of a random patient. Shares vary at most as much
+        as a yes or no of the same mean does, so the bound errs downwards.
+        """
         entity = self.cohort.entity(claim.answer, claim.route)
         problem = claim.problem or claim.anchor
         if (entity, problem) not in self._specific:
-            drug = self.cohort.visits_with_lasting_drug.get(entity, frozenset())
-            sick = self.cohort.visits_with_node.get(problem, frozenset())
-            self._specific[entity, problem] = ratio_lower_bound(
-                len(drug & sick), len(sick), len(drug - sick), len(self.cohort.visits) - len(sick)
+            drug = self.cohort.visits_with_lasting_drug.get(entity, _NOWHERE)
+            sick = self.cohort.visits_with_node.get(problem, _NOWHERE)
+            n_sick, n_both = self._by_patient(sick), self._by_patient(drug & sick)
+            n_well, n_other = self._n_visits - n_sick, self._by_patient(drug - sick)
+            self._specific[entity, problem] = round(
+                ratio_lower_bound(*_counted_once(n_both, n_sick), *_counted_once(n_other, n_well)),
+                4,
             )
         return self._specific[entity, problem]
+
+    def _by_patient(self, visits: frozenset[int]) -> Counts:
+        """How many of the visits each patient has."""
+        at = np.fromiter(visits, np.int64, len(visits))
+        return np.bincount(self._patient_of[at], minlength=len(self.cohort.patients))
 
     def flags(self, claim: Claim) -> frozenset[str]:
         """Flags that the claim carries wherever it stands.
@@ -141,29 +163,10 @@ class Ground:
         )
 
 
-def ratio_lower_bound(hits: int, exposed: int, others: int, unexposed: int) -> float:
-    """Lower 95 % bound of a ratio of two proportions, by the log method.
-
-    Katz, Baptista, Azen, Pike (Biometrics 1978). Half a count is added to each cell only where one
-    of the outcomes was never seen: added always, it would make one patient of two look certain.
-
-    Args:
-        hits: how many of the exposed had the outcome.
-        exposed: how many were exposed.
-        others: how many of the unexposed had the outcome.
-        unexposed: how many were not exposed.
-
-    >>> round(ratio_lower_bound(20, 25, 30, 225), 2)
-    4.08
-    >>> round(ratio_lower_bound(1, 2, 30, 225), 2)
-    0.9
-    >>> round(ratio_lower_bound(3, 10, 0, 240), 1)
-    8.8
-    """
-    half = 0.0 if hits and others else 0.5
-    a, n, c, m = hits + half, exposed + half, others + half, unexposed + half
-    error = sqrt(max(0.0, 1 / a - 1 / n + 1 / c - 1 / m))
-    return exp(log((a / n) / (c / m)) - Z_95 * error)
+def _counted_once(n: Counts, of: Counts) -> tuple[float, int]:
+    """The shares n / of summed over the patients who have any, and how many these are."""
+    there = of > 0
+    return float((n[there] / of[there]).sum()), int(there.sum())
 
 
 ClaimRule = Callable[[Claim, Ground], bool]

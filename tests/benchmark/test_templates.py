@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.giveaways import context_rules, families
+from ehrkg.benchmark.intervals import ratio_lower_bound
 from ehrkg.benchmark.schema import TEMPLATES
 from ehrkg.benchmark.templates import make_templates, most_of_share
 from ehrkg.ehr.codes import CODE_SYSTEMS
@@ -287,6 +288,35 @@ def test_a_drug_that_others_get_as_often_is_not_specific() -> None:
     world.patient("p2").visit([HEART, ASTHMA], [("apixaban", "oral")])
     world.relation("DRUGNAME:apixaban", "TREATS", GOUT, route="oral")
     assert templates(world, "treatment")[1] == {"not_specific": 1}
+
+
+def test_many_visits_of_one_patient_show_no_more_than_one() -> None:
+    def dropped(n_patients: int, n_visits: int) -> dict[str, int]:
+        world = base()
+        for number in range(n_patients):
+            patient = world.patient(f"p{number}")
+            for _ in range(n_visits):
+                patient.visit([HEART, ASTHMA], [("apixaban", "oral")])
+        for number in range(100):
+            given = [("apixaban", "oral")] if number < 27 else []
+            world.patient(f"r{number}").visit([GOUT, ASTHMA], given)
+        world.relation("DRUGNAME:apixaban", "TREATS", HEART, route="oral")
+        return templates(world, "treatment")[1]
+
+    assert dropped(1, 10) == {"not_specific": 10}
+    assert dropped(10, 1) == {}
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_the_bound_lies_below_the_ratio_and_rises_with_the_sample(
+    n: int, m: int, data: st.DataObject
+) -> None:
+    hits, others = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
+    few = ratio_lower_bound(hits, n, others, m)
+    many = ratio_lower_bound(10 * hits, 10 * n, 10 * others, 10 * m)
+    assert 0 <= few <= many + 1e-9
+    if others:
+        assert many <= (hits / n) / (others / m) + 1e-9
 
 
 def test_a_second_indication_takes_the_reason_away() -> None:
