@@ -6,17 +6,25 @@
 // param: limit integer 50  How many to show.
 // columns: given, given_name, answer, answer_name, visits, both, share, templates
 MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c:Code)
-WHERE v.build = $build
+MATCH (t:Template)-[:GIVEN]->(c:Code)
+WHERE t.build = $build AND t.task <> 'prognosis'
+WITH DISTINCT c
+MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
 WITH c, count(DISTINCT v.id) AS visits
 WHERE visits >= $visits
 MATCH (t:Template)-[:GIVEN]->(c)
 WHERE t.task <> 'prognosis'
-MATCH (t)-[:ANSWER]->(d:Code)
-WITH c, d, visits, count(DISTINCT t.id) AS templates
+MATCH (t)-[:ANSWER]->(a:Code)
+WITH c, visits, collect(DISTINCT a.id) AS answers
 MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
-WHERE EXISTS { MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d) }
-WITH c, d, visits, templates, count(DISTINCT v.id) AS both
+MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d:Code)
+WHERE d.id IN answers
+WITH c, d, visits, count(DISTINCT v.id) AS both
 WHERE 1.0 * both / visits >= $share
+MATCH (t:Template)-[:GIVEN]->(c)
+WHERE t.task <> 'prognosis'
+MATCH (t)-[:ANSWER]->(d)
+WITH c, d, visits, both, count(DISTINCT t.id) AS templates
 RETURN c.id AS given, c.name AS given_name, d.id AS answer, d.name AS answer_name, visits, both,
        round(1.0 * both / visits, 4) AS share, templates
 ORDER BY share DESC, visits DESC, given, answer
