@@ -5,7 +5,6 @@
 // param: visits integer 20  Least number of visits that hold the context code.
 // param: limit integer 50  How many to show.
 // columns: given, given_name, answer, answer_name, visits, both, share, templates
-MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c:Code)
 MATCH (t:Template)-[:GIVEN]->(c:Code)
 WHERE t.build = $build AND t.task <> 'prognosis'
 WITH DISTINCT c
