@@ -53,6 +53,11 @@ def test_a_sound_benchmark_fails_nothing() -> None:
     }
 
 
+def test_what_was_not_measured_is_not_ok() -> None:
+    report = check(sound())
+    assert not {"seen in history", "not in history"} & {row.rule for row in report}
+
+
 def test_without_events_or_pool_it_is_not_green() -> None:
     bench = sound()
     report = check(Benchmark.from_tables(templates=bench.templates(), items=bench.to_arrow()))
@@ -302,7 +307,9 @@ def entangled() -> World:
     for cause in range(14):
         for effect in range(14):
             if (cause + effect) % 3 == 0 and cause != effect:
-                world.edge(f"MONDO:c{cause}", "CAUSES", f"MONDO:e{effect}")
+                # Two origins: one statement of a source that nobody described supports nothing.
+                for origin in ("made", "another"):
+                    world.edge(f"MONDO:c{cause}", "CAUSES", f"MONDO:e{effect}", origin=origin)
     return world
 
 
