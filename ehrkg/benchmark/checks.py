@@ -28,13 +28,14 @@ from ehrkg.benchmark.intervals import Estimate, Floats, clustered_mean, holm
 
 OK, FAILED, UNSURE = "ok", "failed", "too few to tell"
 WITHOUT = {
-    "seen in history": "no question has a history",
-    "not in history": "no question has a history",
     "name style": "too few questions to learn from",
     "options-only embedding": "too few questions to learn from",
     "boosted trees": "too few questions to learn from",
 }
 """Why an adversary has nothing to go by."""
+
+OF_HISTORY = ("seen in history", "not in history")
+"""Adversaries that stand in no row where no question tells a history: there is nothing to read."""
 
 SHOWN = 20
 """Ids of broken questions that a row keeps."""
@@ -220,6 +221,7 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
         measured += [
             (name, task, text, _over_chance(options, right), templates)
             for name, text, right in guesser.all()
+            if right is not None or name not in OF_HISTORY
         ]
     p_values = holm(
         [
@@ -256,8 +258,7 @@ def _adversary_row(
     bound, alpha = limits["times_chance"], 1 - limits["confidence"]
     if estimate is None:
         reason = WITHOUT.get(name, "no pool to read it from")
-        status = OK if "history" in name else UNSURE
-        return CheckRow(name, task, n, 0.0, bound, status, f"{text}: {reason}")
+        return CheckRow(name, task, n, 0.0, bound, UNSURE, f"{text}: {reason}")
     low, high = estimate.interval(1 - 2 * alpha)
     measured = f"{estimate.value:.2f} x chance, 98 % interval {low:.2f} to {high:.2f}"
     if not _told(estimate):
