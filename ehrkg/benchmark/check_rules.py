@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark.balance import slack_of
-from ehrkg.benchmark.code_classes import is_answerable, rule_data
+from ehrkg.benchmark.code_classes import class_of, is_answerable, rule_data
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.names import rules as name_rules
 from ehrkg.ehr.codes import CODE_SYSTEMS, system_of
 
@@ -107,12 +108,10 @@ def answers_are_diseases(rows: Rows) -> list[str]:
 
     By code alone; ``residual_options`` adds what only names tell.
     """
-    ranges = [
-        row for row in rule_data()["classes"] if row["class"] not in rule_data()["answerable"]
-    ]
+    answerable = rule_data()["answerable"]
     return _ids(
         [row for row in _mcq(rows) if row["task"] != "treatment"],
-        lambda row: any(_in_classes(code, ranges) for code in row["option_codes"]),
+        lambda row: any(class_of(code) not in answerable for code in row["option_codes"]),
     )
 
 
@@ -130,8 +129,14 @@ def gap_in_range(rows: Rows) -> list[str]:
 
 
 def context_size(rows: Rows) -> list[str]:
-    """Two to six context events."""
-    return _ids(rows, lambda row: not 2 <= len((row["template"] or {}).get("context") or ()) <= 6)
+    """As many context events as context.yaml allows."""
+    size = context_rules()["size"]
+
+    def broken(row: Mapping[str, Any]) -> bool:
+        events = (row["template"] or {}).get("context") or ()
+        return not size["least"] <= len(events) <= size["most"]
+
+    return _ids(rows, broken)
 
 
 def names_well_formed(rows: Rows) -> list[str]:
@@ -243,13 +248,3 @@ def joined_rows(items: pa.Table, templates: pa.Table) -> Rows:
 def _system(code: str) -> str:
     system = code.partition(":")[0]
     return system if system not in CODE_SYSTEMS else system_of(code)
-
-
-def _in_classes(code: str, ranges: Sequence[Mapping[str, Any]]) -> bool:
-    from ehrkg.benchmark.code_classes import CodeRange
-
-    system, _, plain = code.partition(":")
-    for row in rule_data()["classes"]:
-        if any(CodeRange(str(text)).holds(plain) for text in row.get(system, ())):
-            return row in ranges
-    return False

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
-import yaml
 
 from ehrkg.benchmark.adversaries import Encoder, Guesser
 from ehrkg.benchmark.adversary_options import Options, options_of
 from ehrkg.benchmark.benchmark import Benchmark
+from ehrkg.benchmark.check_bounds import bounds
 from ehrkg.benchmark.check_rules import (
     RULES,
     Rows,
@@ -39,15 +37,6 @@ OF_HISTORY = ("seen in history", "not in history")
 
 SHOWN = 20
 """Ids of broken questions that a row keeps."""
-
-
-@cache
-def bounds() -> Mapping[str, Any]:
-    """The bounds of check.yaml, read once."""
-    data: Mapping[str, Any] = yaml.safe_load(
-        Path(__file__).with_name("check.yaml").read_text(encoding="utf-8")
-    )
-    return data
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ __all__ = [
     "DISEASE",
     "REMEMBERED",
     "CodeRange",
+    "class_of",
     "code_class",
     "in_ranges",
     "is_answerable",
@@ -53,21 +54,28 @@ class CodeRange:
         return first <= code[: len(first)] and code[: len(last)] <= last
 
 
-def in_ranges(facts: CodeFacts, ranges: Mapping[str, Any]) -> bool:
-    """Whether a code lies in one of the ranges listed for its system."""
-    return any(
-        CodeRange(str(text)).holds(facts.id.split(":", 1)[1])
-        for text in ranges.get(facts.system, ())
-    )
+def in_ranges(code: str, ranges: Mapping[str, Any]) -> bool:
+    """Whether a code id ("ICD10CM:I50.9") lies in one of the ranges listed for its system."""
+    system, _, plain = code.partition(":")
+    return any(CodeRange(str(text)).holds(plain) for text in ranges.get(system, ()))
 
 
 @lru_cache(maxsize=REMEMBERED)
-def code_class(facts: CodeFacts) -> str:
-    """The class of a diagnosis code: "disease" unless a row of ``classes`` claims it."""
+def class_of(code: str) -> str:
+    """The class of a diagnosis code, by its id: "disease" unless a row of ``classes`` claims it.
+
+    >>> class_of("ICD10CM:I50.9"), class_of("ICD10CM:R05.1"), class_of("ICD9CM:V58.61")
+    ('disease', 'symptom', 'long_term_drug')
+    """
     for row in rule_data()["classes"]:
-        if in_ranges(facts, row):
+        if in_ranges(code, row):
             return str(row["class"])
     return DISEASE
+
+
+def code_class(facts: CodeFacts) -> str:
+    """The class of a diagnosis code; see ``class_of``."""
+    return class_of(facts.id)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -183,7 +183,7 @@ def families_named(answer: CodeFacts) -> frozenset[int]:
 
 def _holds(wanted: Mapping[str, Any], facts: CodeFacts) -> bool:
     """Whether a code fits one of the ways in which a row of revealing.yaml names codes."""
-    if in_ranges(facts, wanted):
+    if in_ranges(facts.id, wanted):
         return True
     if wanted.get("kind") == facts.kind:
         return True

@@ -1,8 +1,8 @@
 """How many distractors are true without the knowledge saying so: an estimate by hiding edges.
 
-The graph is open-world. Hide a random fifth of the edges, choose distractors as if they had never
+The graph is open-world. Hide a random share of the edges, choose distractors as if they had never
 been stated, and count those that verification supports once the edges are back: so often would a
-graph that lacks a fifth be wrong.
+graph that lacks that share be wrong.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.benchmark.check_bounds import bounds
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.intervals import clustered_mean, wilson
 from ehrkg.benchmark.items import Drawn, draw_all
@@ -63,7 +64,7 @@ def hidden_edges(
     mapping: CodeMapping,
     verified: Verified,
     *,
-    share: float = 0.2,
+    share: float | None = None,
     n_options: int = 4,
     strategies: Sequence[str] = ("frequency",),
     seed: int = 7,
@@ -76,7 +77,7 @@ def hidden_edges(
         knowledge: a share of its edges is hidden.
         mapping: links of codes.
         verified: relations that rest on hidden edges alone are hidden with them.
-        share: how much to hide.
+        share: how much to hide; by default what check.yaml says.
         n_options: of the questions to draw.
         strategies: how to draw them.
         seed: of the draw and of what is hidden.
@@ -84,6 +85,8 @@ def hidden_edges(
     Returns:
         One estimate a task and strategy, in that order.
     """
+    if share is None:
+        share = float(bounds()["hidden_edges"]["share"])
     cohort = Cohort(hospital, knowledge, mapping)
     known, trusted = hide(knowledge, verified, share=share, seed=seed)
     partial = Support(cohort, known, trusted)
@@ -98,17 +101,16 @@ def hidden_edges(
         ledger=Ledger(),
         progress=Silent(),
     )
+    claimed = [_claims(part, cohort) for part in drawn]
     true = supported_claims(
-        {claim for part in drawn for claims in _claims(part, cohort) for claim in claims},
-        mapping,
-        knowledge,
+        {claim for part in claimed for claims in part for claim in claims}, mapping, knowledge
     )
     hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for part in drawn:
+    for part, claims_of in zip(drawn, claimed, strict=True):
         rows = [part.questions.templates[at] for at in np.flatnonzero(part.kept)]
         found = [
             sum(not true.isdisjoint(claims) for claims in group)
-            for group in _by_question(_claims(part, cohort), n_options - 1)
+            for group in _by_question(claims_of, n_options - 1)
         ]
         for row, n in zip(rows, found, strict=True):
             key = (row["task"], part.strategy.name)
@@ -205,7 +207,7 @@ def hide(
     """
     clinical = {
         name
-        for task in ("diagnosis", "treatment", "prognosis")
+        for task in tasks()
         for row in (settings_of(task),)
         for name in (*row["true_by"], *row["visit_by"])
     }

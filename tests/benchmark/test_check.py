@@ -18,6 +18,7 @@ from ehrkg.benchmark import (
     hidden_edges,
     make_templates,
 )
+from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.hiding import hide
 from ehrkg.benchmark.intervals import clustered_mean, holm, wilson
 from ehrkg.foundation.hashing import hash64
@@ -51,6 +52,19 @@ def test_a_sound_benchmark_fails_nothing() -> None:
     assert {"position", "boosted trees", "balance_4", "recorded_in_patient"} <= {
         row.rule for row in report
     }
+
+
+def test_a_context_of_another_size_than_the_rules_say_is_found() -> None:
+    bench = sound()
+    size = context_rules()["size"]
+    for wrong in (size["least"] - 1, size["most"] + 1):
+        rows = bench.templates().to_pylist()
+        rows[0]["context"] = ["ICD10CM:A00.1"] * wrong
+        templates = pa.Table.from_pylist(rows, schema=bench.templates().schema)
+        items = bench.filter(template_id=rows[0]["id"], format="oeq").to_arrow()
+        assert items.num_rows
+        report = check(Benchmark.from_tables(templates=templates, items=items))
+        assert status(report, "context_size") == {"failed"}
 
 
 def test_what_was_not_measured_is_not_ok() -> None:
