@@ -22,12 +22,10 @@ from ehrkg.benchmark.cohort_codes import (
     lines_of,
     related_codes,
 )
+from ehrkg.benchmark.residual import rule_data
 from ehrkg.ehr.schema import Hospital
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
-
-SHORTEST_ORDER = 3600
-"""Seconds. An order that was stopped within the hour is none."""
 
 INDICATING = ("TREATS", "PREVENTS")
 """The predicates by which the graph lets a drug be given for a diagnosis."""
@@ -120,10 +118,6 @@ class Cohort:
         """
         return self._related.get(code, frozenset({code}))
 
-    def are_related(self, one: str, other: str) -> bool:
-        """Whether one of two codes is in the other's ``related``."""
-        return other in self.related(one)
-
     def line(self, code: str) -> frozenset[str]:
         """Codes that are the same, above or below, and the code itself; no CCSR siblings."""
         return self._lines.get(code, frozenset({code}))
@@ -136,14 +130,6 @@ class Cohort:
         """Whether the first of two codes is a proper ancestor of the second."""
         first, second = self.codes[one], self.codes[other]
         return not first.near.isdisjoint(second.up) and second.near.isdisjoint(first.up)
-
-    def related_to_patient(self, patient: str, code: str) -> bool:
-        """Whether the code, or anything related to it, stands in any visit of the patient."""
-        return not self.related(code).isdisjoint(self.patients[patient].codes)
-
-    def related_to_visit(self, visit: str, code: str) -> bool:
-        """Whether the code, or anything related to it, stands in this visit."""
-        return not self.related(code).isdisjoint(self.visits[visit].codes)
 
     def drug_entity(self, code: str, route: str) -> str:
         """The name under which drugs are the same: ingredient concepts and route class."""
@@ -327,8 +313,9 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
         return {}
     typed = pc.any(pc.not_equal(drugs["drug_type"], "")).as_py()
     main = pc.equal(drugs["drug_type"], "MAIN") if typed else pc.equal(drugs["kind"], "drug")
+    shortest = rule_data()["thresholds"]["shortest_order"]
     seconds = pc.cast(pc.subtract(drugs["stop"], drugs["start"]), pa.int64())
-    lasting = pc.and_(main, pc.fill_null(pc.greater(seconds, SHORTEST_ORDER), True))
+    lasting = pc.and_(main, pc.fill_null(pc.greater(seconds, shortest), True))
     table = pa.table(
         {
             "visit": drugs["visit"],
