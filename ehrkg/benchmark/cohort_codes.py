@@ -11,11 +11,9 @@ import pyarrow.compute as pc
 
 from ehrkg.ehr.codes import CODE_SYSTEMS
 from ehrkg.ehr.schema import Hospital
+from ehrkg.mapping import NEAR
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
-
-NEAR = 1
-"""A link is near when it was found at most this many levels up the code's tree."""
 
 SURE = 0.9
 """A link's confidence from which the concept's name may stand for the code's."""

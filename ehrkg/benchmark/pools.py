@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from ehrkg.benchmark.code_classes import is_answerable, rule_data, standing_kind
 from ehrkg.benchmark.cohort import Cohort, VisitFacts
-from ehrkg.benchmark.cohort_codes import NEAR
 from ehrkg.benchmark.names import display
 from ehrkg.benchmark.possible import Possible, as_observed, by_rule, settings
 from ehrkg.benchmark.support import Support
 from ehrkg.ehr.routes import APART
+from ehrkg.mapping import NEAR
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.propose.tasks import choose_tasks
 
