@@ -34,7 +34,8 @@ from ehrkg.verify.schema import Verified
 
 STAGE = "items"
 HISTORY = 0
-"""How many earlier admissions a stem tells of."""
+"""How many earlier admissions a stem tells of: a setting, 0 today. Templates keep a history, and
+``stems.render_stem`` tells it where it is asked to; no question that is made asks."""
 
 FORMATS = {"mcq4": 4, "mcq5": 5, "mcq6": 6, "oeq": 0}
 """Every format with its number of options."""
