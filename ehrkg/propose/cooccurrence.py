@@ -53,6 +53,7 @@ class Cooccurrence:
     >>> Cooccurrence(min_within=0)
     Traceback (most recent call last):
     ehrkg.foundation.errors.UsageError: min_within and min_across must be 1 or more
+      do: a pair never seen is no proposal
     """
 
     min_within: int = 2
