@@ -57,11 +57,6 @@ class Pool:
         """A column as an array."""
         return np.array([row[name] for row in self.rows])
 
-    def prices(self, n_options: int) -> Scores:
-        """Prices for questions of so many options; minus infinity where never drawn."""
-        values = [row[f"price_{n_options}"] for row in self.rows]
-        return np.array([-np.inf if value is None else value for value in values], np.float64)
-
 
 class Related:
     """Which pool members are related to a code, or to anything a patient has in any visit."""

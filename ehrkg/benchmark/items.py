@@ -179,8 +179,8 @@ def draw_all(
     """Price the pool and draw every multiple-choice question.
 
     Returns:
-        What was drawn, and the pool with its prices: frozen, it gives the same questions again
-        (``draw_again``).
+        What was drawn, and the pool with its prices: frozen, it gives the same questions again, for
+        any of the templates alone.
     """
     groups = group_templates(templates, cohort)
     progress.start("choosing distractors", len(groups) * len(sizes) * len(strategies))
@@ -219,15 +219,6 @@ def slice_of(pool: pa.Table, task: str, era: str, cohort: Cohort) -> Pool:
     """The pool of one task and ICD version."""
     rows = [row for row in pool.to_pylist() if row["task"] == task and row["era"] == era]
     return Pool.of(pa.Table.from_pylist(rows, schema=POOL), cohort)
-
-
-def draw_again(questions: Questions, strategy: Strategy, *, n_options: int, seed: int) -> Drawn:
-    """The same questions out of a frozen pool, for any of its templates alone."""
-    steps = strategy.steps(questions)
-    scores = luck(questions, steps, n_options=n_options, seed=seed)
-    chosen = draw(scores + questions.pool.prices(n_options), questions.pool.clash, n_options - 1)
-    kept = np.asarray((chosen >= 0).all(axis=1), dtype=bool)
-    return Drawn(questions, strategy, n_options, chosen, kept, ~kept)
 
 
 class Writer:

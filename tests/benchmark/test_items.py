@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ehrkg.benchmark import ITEMS, POOL, make_items, make_questions, make_templates
 from ehrkg.benchmark.accepted import Accepted
-from ehrkg.benchmark.distractors import STRATEGIES
-from ehrkg.benchmark.exclusions import group_templates, questions_of
-from ehrkg.benchmark.items import Writer, draw_again, slice_of
+from ehrkg.benchmark.distractors import STRATEGIES, draw, luck
+from ehrkg.benchmark.exclusions import Questions, group_templates, questions_of
+from ehrkg.benchmark.items import Drawn, Writer, slice_of
 from ehrkg.benchmark.support import Support
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
@@ -64,6 +64,17 @@ def test_every_option_has_its_reason() -> None:
             assert all(reason.endswith("no knowledge path") for reason in reasons)
 
 
+def drawn_again(questions: Questions, n_options: int) -> Drawn:
+    """Questions out of a frozen pool: its prices and nothing else of the build decide."""
+    strategy = STRATEGIES["frequency"]
+    prices = [row[f"price_{n_options}"] for row in questions.pool.rows]
+    scores = luck(questions, strategy.steps(questions), n_options=n_options, seed=7)
+    scores = scores + np.array([-np.inf if price is None else price for price in prices])
+    chosen = draw(scores, questions.pool.clash, n_options - 1)
+    kept = (chosen >= 0).all(axis=1)
+    return Drawn(questions, strategy, n_options, chosen, kept, ~kept)
+
+
 def test_a_frozen_pool_gives_each_question_again_from_its_template_alone() -> None:
     support = Support(WORLD.cohort, WORLD.knowledge, WORLD.verified)
     writer = Writer(WORLD.cohort, Accepted(WORLD.cohort, WORLD.verified), 7)
@@ -73,8 +84,7 @@ def test_a_frozen_pool_gives_each_question_again_from_its_template_alone() -> No
         for row in rows[:12]:
             alone = questions_of(task, [row], pool, WORLD.cohort, support)
             for k in (4, 5, 6):
-                drawn = draw_again(alone, STRATEGIES["frequency"], n_options=k, seed=7)
-                for item in writer.mcq(drawn):
+                for item in writer.mcq(drawn_again(alone, k)):
                     assert item == wanted.pop(item["item_id"], item)
     assert wanted.keys() < {row["item_id"] for row in MADE.items.to_pylist()}
 
