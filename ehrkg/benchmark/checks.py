@@ -104,7 +104,7 @@ class CheckReport:
         """A line a row, failures first, and a closing line."""
         order = {FAILED: 0, UNSURE: 1, OK: 2}
         lines = [
-            f"{row.status:<16}{row.rule:<26}{row.task:<11}{row.n:>9,}  {row.text}"
+            f"{row.status:<16}{row.rule:<28}{row.task:<11}{row.n:>9,}  {row.text}"
             + (f" (such as {row.items[0]})" if row.items else "")
             for row in sorted(self.rows, key=lambda row: order[row.status])
         ]
