@@ -34,6 +34,9 @@ app.add_typer(graph_commands.app, name="graph")
 INTERRUPTED = 130
 """What a shell gives a program that Ctrl-C ended."""
 
+WIDE = 400
+"""Columns of a table that goes into a pipe or a file, where nothing need be folded."""
+
 SHOWN_PAIRS = 20
 """Verdicts that are printed; the file holds them all."""
 
@@ -259,7 +262,8 @@ def audit(
     with open_store(graph, read_only=True) as store:
         table = named.ask(store, parameter or [])
     if output is Output.TABLE:
-        show_rows(console, table, named.title)
+        wide = console if console.is_terminal else Console(width=WIDE)
+        show_rows(wide, table, named.title)
     elif output is Output.JSON:
         typer.echo(json.dumps(table.to_pylist(), ensure_ascii=False, indent=1, default=str))
     else:

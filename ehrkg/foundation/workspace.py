@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -198,13 +198,25 @@ def _refuse_foreign(out: Path) -> None:
         )
 
 
-def _difference(theirs: Any, mine: Any, path: str = "") -> str:
-    """The first place in which two identities differ, in words."""
+def _difference(theirs: Any, mine: Any) -> str:
+    """Where two identities differ, in words; a hash says only that it changed."""
+    told = sorted(_differences(theirs, mine))
+    return "; ".join(told[:3]) + (f"; and {len(told) - 3} more" if len(told) > 3 else "")
+
+
+def _differences(theirs: Any, mine: Any, path: str = "") -> Iterator[str]:
     if isinstance(theirs, dict) and isinstance(mine, dict):
         for name in sorted(set(theirs) | set(mine)):
             if theirs.get(name) != mine.get(name):
-                return _difference(theirs.get(name), mine.get(name), f"{path}.{name}".lstrip("."))
-    return f"{path} was {theirs!r} and is now {mine!r}"
+                yield from _differences(
+                    theirs.get(name), mine.get(name), f"{path}.{name}".lstrip(".")
+                )
+    elif path == "program":
+        yield "it was made by another version of ehrkg or of its knowledge"
+    elif path.startswith("inputs."):
+        yield f"the input {path.removeprefix('inputs.')} changed"
+    else:
+        yield f"{path} was {theirs!r} and is now {mine!r}"
 
 
 def _write_ipc(table: pa.Table, path: Path) -> None:

@@ -101,7 +101,7 @@ class Stopwatch:
 def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
     table = Table(title=Text(title), title_justify="left", title_style="bold", show_edge=False)
     for place, name in enumerate(columns):
-        table.add_column(name, justify="left" if place == 0 else "right")
+        table.add_column(Text(name), justify="left" if place == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(f"{x:,}" if isinstance(x, int) else str(x)) for x in row))
     return table

@@ -101,3 +101,15 @@ def test_a_build_that_could_not_begin_leaves_nothing(tmp_path):
     with pytest.raises(InputError), Workspace(tmp_path / "out", {}) as work:
         work.stage("read", refuse)
     assert not (tmp_path / "out").exists()
+
+
+def test_every_difference_is_told_and_hashes_are_not_repeated(tmp_path):
+    first = {"settings": {"seed": 1}, "inputs": {"a.csv": "123"}, "program": "abc"}
+    with Workspace(tmp_path, first):
+        pass
+    other = {"settings": {"seed": 2}, "inputs": {"a.csv": "456"}, "program": "def"}
+    with pytest.raises(UsageError) as caught, Workspace(tmp_path, other):
+        pass
+    for said in ("another version of ehrkg", "the input a.csv changed", "seed was 1 and is now 2"):
+        assert said in str(caught.value)
+    assert "456" not in str(caught.value)
