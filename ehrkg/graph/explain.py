@@ -33,7 +33,8 @@ _VISIT = (
 # Two MATCHes: within one, Neo4j walks no edge twice, and so would not find the visit itself.
 _ROWS = (
     "MATCH (t:Template)-[:AT]->(:Visit)<-[:HAS_VISIT]-(p:Patient) {where} "
-    "MATCH (p)-[:HAS_VISIT]->(v:Visit)-[d:{edge}]->(c:Code) "
+    f"MATCH (p)-[:HAS_VISIT]->(v:Visit)-[d:{'|'.join(RECORDED_AS.values())}]->(c:Code) "
+    "WHERE c.id IN $codes "
     "RETURN v.id AS visit, v.ordinal AS ordinal, c.id AS code, d.route AS route, "
     "d.source AS source, d.row AS row, d.raw_code AS raw_code, d.n AS n"
 )
@@ -93,10 +94,10 @@ def explain_template(store: GraphStore, template_id: str) -> Explanation:
             todo="give an id of templates.parquet, and the graph of the same build",
         )
     template = found[0]
-    names = _names(store, template)
-    rows = _rows(store, template_id)
+    relation = _ask(store, _RELATION, template_id)
+    names = _names(store, template, relation)
+    rows = _rows(store, template)
     context = zip(template["context"], template["context_routes"], strict=True)
-    claim = _claim(store, template_id, names)
     return Explanation(
         template=template,
         visit=_visit(store, "AT", template_id),
@@ -107,20 +108,23 @@ def explain_template(store: GraphStore, template_id: str) -> Explanation:
                       for code in template["history"]),
         answer=tuple(_recorded(code, template["answer_route"], [template["target_visit"]], rows,
                                names) for code in template["answer"]),
-        claim=claim,
+        claim=_claim(relation, names),
         evidence=_evidence(store, template_id),
         links=tuple(Link(**row) for row in _ask(store, _LINKS, template_id)),
     )
 
 
-def _ask(store: GraphStore, query: str, template_id: str, **more: str) -> list[dict[str, Any]]:
-    text = query.format(where=_THIS, **more)
-    rows: list[dict[str, Any]] = store.query(text, id=template_id, build=store.build).to_pylist()
+def _ask(
+    store: GraphStore, query: str, template_id: str, **parameters: Any
+) -> list[dict[str, Any]]:
+    text = query.replace("{where}", _THIS)
+    found = store.query(text, id=template_id, build=store.build, **parameters)
+    rows: list[dict[str, Any]] = found.to_pylist()
     return rows
 
 
 def _visit(store: GraphStore, edge: str, template_id: str) -> VisitPoint | None:
-    found = _ask(store, _VISIT, template_id, edge=edge)
+    found = _ask(store, _VISIT.replace("{edge}", edge), template_id)
     return VisitPoint(**found[0]) if found else None
 
 
@@ -128,9 +132,12 @@ Rows = dict[str, dict[str, dict[str, SourceRow]]]
 """visit, code and route to the first row; visits in the patient's order."""
 
 
-def _rows(store: GraphStore, template_id: str) -> Rows:
-    found = [row for edge in RECORDED_AS.values()
-             for row in _ask(store, _ROWS, template_id, edge=edge)]
+def _codes(template: dict[str, Any]) -> list[str]:
+    return sorted({*template["context"], *template["history"], *template["answer"]})
+
+
+def _rows(store: GraphStore, template: dict[str, Any]) -> Rows:
+    found = _ask(store, _ROWS, template["id"], codes=_codes(template))
     rows: Rows = defaultdict(lambda: defaultdict(dict))
     for row in sorted(found, key=lambda r: (r["ordinal"] or 0, r["visit"], r["source"], r["row"])):
         rows[row["visit"]][row["code"]][row["route"]] = SourceRow(
@@ -151,22 +158,21 @@ def _recorded(
     return Recorded(code, names.get(code, code), route, "", None)
 
 
-def _names(store: GraphStore, template: dict[str, Any]) -> dict[str, str]:
+def _names(
+    store: GraphStore, template: dict[str, Any], relation: list[dict[str, Any]]
+) -> dict[str, str]:
     """What people call the codes and concepts that the template and its relation name."""
-    relation = _ask(store, _RELATION, template["id"])
-    ids = {*template["context"], *template["history"], *template["answer"]}
-    ids |= {row[end] for row in relation for end in ("head", "tail")}
+    ids = set(_codes(template)) | {row[end] for row in relation for end in ("head", "tail")}
     found = store.query(_NAMES, ids=sorted(ids), build=store.build).to_pylist()
     names = {row["id"]: row["name"] or row["tree_name"] or row["id"] for row in found}
     ends = _ask(store, _CONCEPT_END, template["id"])
     return {row["id"]: row["name"] or row["id"] for row in ends} | names
 
 
-def _claim(store: GraphStore, template_id: str, names: dict[str, str]) -> Claim | None:
-    found = _ask(store, _RELATION, template_id)
-    if not found:
+def _claim(relation: list[dict[str, Any]], names: dict[str, str]) -> Claim | None:
+    if not relation:
         return None
-    row = found[0]
+    row = relation[0]
     return Claim(
         id=row["id"], head=row["head"], head_name=names.get(row["head"], row["head"]),
         route=row["route"], predicate=row["predicate"], tail=row["tail"],

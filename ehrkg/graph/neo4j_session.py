@@ -29,6 +29,10 @@ CONNECT = 10.0
 """Seconds to wait for a server that does not answer."""
 
 
+REMEMBERED = 1_000
+"""Statements that are known to only read, of a session."""
+
+
 class CommitUnknownError(ServiceError):
     """The connection broke while committing: whether it was done is not known."""
 
@@ -102,6 +106,7 @@ class Session:
         self.database = database or os.environ.get("NEO4J_DATABASE") or None
         self._closed = False
         self._plugins: Collection[str] | None = None
+        self._judged: dict[str, str] = {}
         self._driver = neo4j.GraphDatabase.driver(
             self.address,
             auth=_credentials(auth),
@@ -192,7 +197,7 @@ class Session:
     def query(self, cypher: str, parameters: Mapping[str, Any]) -> pa.Table:
         """The answer of somebody's query, once it is known to only read."""
         self.check_open()
-        statement = neo4j_guard.judge(cypher, self, parameters)
+        statement = self._judgement(cypher, parameters)
 
         def answer(tx: neo4j.ManagedTransaction) -> tuple[list[str], list[list[Any]], Any]:
             result = tx.run(statement, dict(parameters))
@@ -204,6 +209,15 @@ class Session:
         if plan is not None:
             raise UsageError("a query is not to be explained here", todo="leave the first word out")
         return answers.from_values(names, found)
+
+    def _judgement(self, cypher: str, parameters: Mapping[str, Any]) -> str:
+        """The statement to run; one that passed is not planned again, whatever its values."""
+        if cypher not in self._judged:
+            statement = neo4j_guard.judge(cypher, self, parameters)
+            if len(self._judged) >= REMEMBERED:
+                self._judged.clear()
+            self._judged[cypher] = statement
+        return self._judged[cypher]
 
     def _asked(self, work: Callable[[neo4j.ManagedTransaction], T], statement: str) -> T:
         """What a user's statement gives; the server's complaint is the user's to mend."""
