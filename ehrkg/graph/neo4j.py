@@ -65,6 +65,7 @@ class Neo4jStore:
     def __init__(self, target: str, options: Options) -> None:
         self._take(tables.check_build_name(options.build))
         self._beside_foreign = options.beside_foreign
+        self._identity = options.identity
         self._session = Session(
             target, auth=options.auth, database=options.database, read_only=options.read_only
         )
@@ -86,12 +87,13 @@ class Neo4jStore:
     def _prepare(self) -> None:
         found = self._session.read(
             f"MATCH (b:Build) WHERE b.{KEY} IS NOT NULL "
-            f"RETURN b.id, b.schema_version, b.beside_foreign, b.{UNFINISHED}"
+            f"RETURN b.id, b.schema_version, b.beside_foreign, b.{UNFINISHED}, b.identity"
         )
         builds = {row[0]: row[1:] for row in found}
         unfinished = None
         if self.build in builds:
-            version, beside, unfinished = builds[self.build]
+            version, beside, unfinished, identity = builds[self.build]
+            database.refuse_another(self._session, self.build, identity, self._identity)
             tables.check_schema_versions([version], f"{self.address}, build {self.build}")
             self._beside_foreign = self._beside_foreign or bool(beside)
         elif self._session.read_only and self.build == DEFAULT and len(builds) == 1:
@@ -159,13 +161,19 @@ class Neo4jStore:
         )
 
     def _claim(self, token: str) -> None:
-        self._session.run(
-            f"MERGE (b:Build {{{KEY}: $key}}) "
-            "ON CREATE SET b.id = $build, b.build = $build, b.schema_version = $version "
-            "SET b.writer = $token, b.beside_foreign = $beside",
-            {"key": self._prefix + self.build, "build": self.build, "version": SCHEMA_VERSION,
-             "token": token, "beside": self._beside_foreign or None},
-        )
+        def work(tx: neo4j.ManagedTransaction) -> None:
+            found = tx.run(
+                f"MERGE (b:Build {{{KEY}: $key}}) "
+                "ON CREATE SET b.id = $build, b.build = $build, b.schema_version = $version, "
+                "b.identity = $identity "
+                "SET b.writer = $token, b.beside_foreign = $beside RETURN b.identity",
+                key=self._prefix + self.build, build=self.build, version=SCHEMA_VERSION,
+                token=token, beside=self._beside_foreign or None, identity=self._identity,
+            ).single(strict=True)
+            # Raised within the transaction, it takes the SET back.
+            database.refuse_another(self._session, self.build, found[0], self._identity)
+
+        self._session.write(work)
 
     def _write(self, token: str, statement: str, batch: Mapping[str, Any], rows: int) -> int:
         """Run a batch in a transaction; gives how many nodes were made."""
@@ -320,7 +328,7 @@ class Neo4jStore:
         edge = tables.edge_type(edge_type)
         schema = pa.schema([("from", pa.string()), ("to", pa.string()), *edge.properties])
         wanted = ", ".join(["a", "b", *values.readable(edge.properties, "p")])
-        total = self._totals([edge_type]).get(edge_type, 0)
+        total = database.edge_totals(self._session, [edge_type]).get(edge_type, 0)
         for start, end in edge.joins if total else ():
             pattern = leaving(edge.type, end)
             if total <= FEW:
@@ -336,12 +344,6 @@ class Neo4jStore:
                 )
                 yield tables.labelled(values.table(found[0][0], schema), edge, start, end)
 
-    def _totals(self, names: Iterable[str]) -> dict[str, int]:
-        """How many edges of each type the database holds, whoever wrote them; a look-up."""
-        parts = [f"MATCH ()-[r:{name}]->() RETURN '{name}' AS name, count(r) AS n"
-                 for name in names]
-        return dict(self._session.read(" UNION ALL ".join(parts)))
-
     # -- the whole graph -------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
@@ -350,7 +352,7 @@ class Neo4jStore:
             f"MATCH (n:{label}) WHERE n.{KEY} STARTS WITH $prefix "
             f"RETURN '{label}' AS name, count(n) AS n" for label in NODES
         ]
-        for name, total in self._totals(EDGES).items():
+        for name, total in database.edge_totals(self._session, EDGES).items():
             if total:
                 parts += [
                     f"MATCH (a:{start}) WHERE a.{KEY} STARTS WITH $prefix "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from ehrkg.foundation.errors import InputError
+from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.graph.neo4j_session import Session
 from ehrkg.graph.neo4j_values import KEY, LISTS, UNFINISHED
 from ehrkg.graph.schema import NODES
@@ -33,6 +33,27 @@ def refuse_foreign(session: Session) -> None:
             todo="use another database, or say beside_foreign=True (--beside-foreign): they "
                  "stay untouched, but a query for a label finds them too",
         )
+
+
+def refuse_another(session: Session, build: str, found: str | None, wanted: str | None) -> None:
+    """Refuse a build that is made of something else than what is to be written.
+
+    Raises:
+        UsageError: it names the build; nothing is refused where nothing particular is ``wanted``.
+    """
+    if wanted is not None and found != wanted:
+        raise UsageError(
+            f"the build {build!r} at {session.address} is of another hospital, other settings or "
+            "another ehrkg",
+            todo=f"name another build, or drop it first: ehrkg graph drop --build {build} "
+            f"--graph {session.address}",
+        )
+
+
+def edge_totals(session: Session, names: Iterable[str]) -> dict[str, int]:
+    """How many edges of each type the database holds, whoever wrote them; a look-up."""
+    parts = [f"MATCH ()-[r:{name}]->() RETURN '{name}' AS name, count(r) AS n" for name in names]
+    return dict(session.read(" UNION ALL ".join(parts)))
 
 
 def make_indexes(session: Session) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.errors import InputError, UsageError
 
 
 class GraphStore(Protocol):
@@ -147,6 +147,7 @@ class Options:
     auth: tuple[str, str] | None = field(default=None, repr=False)
     database: str | None = None
     beside_foreign: bool = False
+    identity: str | None = None
 
 
 Opener = Callable[[str, Options], GraphStore]
@@ -156,9 +157,9 @@ Opener = Callable[[str, Options], GraphStore]
 def _open_ladybug(target: str, options: Options) -> GraphStore:
     from ehrkg.graph.ladybug import LadybugStore
 
-    if options.auth or options.database or options.beside_foreign:
+    if options.auth or options.database or options.beside_foreign or options.identity:
         raise UsageError(
-            "auth, database and beside_foreign are for servers, and this is a file",
+            "auth, database, beside_foreign and identity are for servers, and this is a file",
             todo="leave them out, or give an address such as neo4j://localhost:7687",
         )
     return LadybugStore(Path(target), build=options.build, read_only=options.read_only)
@@ -198,6 +199,20 @@ def _text(target: str | Path) -> str:
     return _FOLDED.sub(r"\1://", str(target)) if isinstance(target, Path) else target
 
 
+def check_there(target: str | Path) -> None:
+    """Refuse a path at which no graph lies, before opening it for writing would make one.
+
+    Raises:
+        InputError: there is no such file. An address is let through: its server answers for it.
+
+    >>> check_there("no/such/graph.lbug")
+    Traceback (most recent call last):
+    ehrkg.foundation.errors.InputError: no/such/graph.lbug: no graph there
+    """
+    if not is_address(target) and not Path(target).is_file():
+        raise InputError("no graph there", file=target, todo="build one first, or mend the path")
+
+
 def open_store(
     target: str | Path,
     *,
@@ -206,6 +221,7 @@ def open_store(
     auth: tuple[str, str] | None = None,
     database: str | None = None,
     beside_foreign: bool = False,
+    identity: str | None = None,
 ) -> GraphStore:
     """Open a graph, making it if it is not there.
 
@@ -220,9 +236,12 @@ def open_store(
         database: which database of the server; NEO4J_DATABASE, else the user's own, for ``None``.
         beside_foreign: write into a database that holds somebody else's nodes of the same labels.
             Said once for a build; those nodes stay untouched and uncounted.
+        identity: of what the server's build is made; kept with it. A build of that name which is
+            made of something else is refused.
 
     Raises:
-        UsageError: no engine knows the scheme, or an option does not fit the engine.
+        UsageError: no engine knows the scheme, an option does not fit the engine, or the build has
+            another identity.
         InputError: this is no graph of ehrkg of this schema version, or it is damaged, or foreign
             nodes lie there.
         ServiceError: the server is not there or refuses, or another process holds the file.
@@ -251,4 +270,4 @@ def open_store(
     if separator:
         text, _, named = text.partition("#")
         build = named or build
-    return opener(text, Options(build, read_only, auth, database, beside_foreign))
+    return opener(text, Options(build, read_only, auth, database, beside_foreign, identity))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,12 +29,14 @@ class GraphTarget:
         build: the build's id on the server.
         auth: user and password; from the environment for ``None``.
         beside_foreign: write beside somebody else's nodes of the same labels.
+        identity: a hash of what the build is made of; the server keeps it with the build.
     """
 
     address: str | None = None
     build: str = "default"
     auth: tuple[str, str] | None = field(default=None, repr=False)
     beside_foreign: bool = False
+    identity: str | None = None
 
     @classmethod
     def of(
@@ -49,13 +52,14 @@ class GraphTarget:
         Raises:
             ServiceError: the server is not there, or refuses; better known before the work.
             InputError: foreign nodes lie there.
-            UsageError: the address is none.
+            UsageError: the address is none, or the build that it names is made of something else.
         """
         if address is None:
             return cls()
         plain, _, named = address.partition("#")
-        build = named or short_id("b", json.dumps(identity, sort_keys=True, default=str))
-        target = cls(plain, build, auth, beside_foreign)
+        text = json.dumps(identity, sort_keys=True, default=str)
+        made_of = hashlib.sha256(text.encode()).hexdigest()
+        target = cls(plain, named or short_id("b", text), auth, beside_foreign, made_of)
         target.open().close()
         return target
 
@@ -66,6 +70,7 @@ class GraphTarget:
             build=self.build,
             auth=self.auth,
             beside_foreign=self.beside_foreign,
+            identity=self.identity,
         )
 
 

@@ -7,12 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
 from neo4j_server import PASSWORD, Server
 
 from ehrkg.ehr import synth
+from ehrkg.foundation.errors import UsageError
 from ehrkg.graph.store import GraphStore, open_store
 from ehrkg.pipeline import build
 from ehrkg.session.settings import Settings
+from ehrkg.session.storing import GraphTarget
 
 
 def ehrkg(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -46,6 +50,48 @@ def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: 
     finally:
         with open_store(server.address, build=named, auth=server.auth) as store:
             store.drop_build(named)
+
+
+@pytest.mark.usefixtures("served")
+def test_a_name_that_another_build_bears_is_refused(server: Server) -> None:
+    def target(address: str, patients: str) -> GraphTarget:
+        return GraphTarget.of(
+            address, {"inputs": patients}, auth=server.auth, beside_foreign=False)
+
+    named = f"{server.address}#borne"
+    ours, late = target(named, "ours"), target(named, "theirs").open()
+    try:
+        with ours.open() as store:
+            store.write_nodes("Concept", pa.table({"id": ["MONDO:1"]}))
+        for taken in (named, f"{server.address}#world"):
+            with pytest.raises(UsageError, match=f"the build '{taken.partition('#')[2]}'"):
+                target(taken, "theirs")
+        with pytest.raises(UsageError, match="the build 'borne'"), late:  # both opened it, empty
+            late.write_nodes("Concept", pa.table({"id": ["MONDO:2"]}))
+        with target(named, "ours").open() as again:
+            assert again.write_nodes("Concept", pa.table({"id": ["MONDO:1"]})) == 0
+            assert again.counts() == {"Concept": 1}
+    finally:
+        late.close()
+        with ours.open() as store:
+            store.drop_build("borne")
+
+
+def test_a_mistyped_path_makes_no_graph(tmp_path: Path) -> None:
+    there = tmp_path / "there.lbug"
+    open_store(there).close()
+    missing = tmp_path / "mistyped" / "graph.lbug"
+    for words in (
+        ("graph", "drop", "--build", "default", "--graph", missing),
+        ("graph", "copy", missing, tmp_path / "copied.lbug"),
+        ("graph", "check", "--graph", missing, "--expect", "x"),
+        ("graph", "export", tmp_path / "files", "--graph", missing),
+        ("audit", "hubs", "--graph", missing),
+        ("explain", "t1", "--graph", missing),
+    ):
+        done = ehrkg(*words)
+        assert (done.returncode, "no graph there" in done.stderr) == (3, True), done
+    assert [path.name for path in tmp_path.iterdir()] == ["there.lbug"]
 
 
 def test_the_commands(server: Server, served: GraphStore, odd_file: Path, tmp_path: Path) -> None:
