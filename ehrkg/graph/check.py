@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from ehrkg.foundation.errors import InputError, ServiceError
+from ehrkg.graph.store import check_there
 
 _CHILD = """
 import sys
@@ -38,9 +39,10 @@ def check_file(
         The content hash.
 
     Raises:
-        InputError: the file is damaged, or no hash is known.
+        InputError: the file is not there or damaged, or no hash is known.
         ServiceError: another process holds it.
     """
+    check_there(path)
     path = Path(path)
     wanted = expected or _known(path)
     done = subprocess.run(  # noqa: S603

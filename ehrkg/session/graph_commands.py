@@ -77,10 +77,13 @@ def drop(
 ) -> None:
     """Delete what one build wrote, and nothing else."""
     from ehrkg.foundation.errors import UsageError
-    from ehrkg.graph.store import open_store
+    from ehrkg.graph.store import check_there, open_store
 
+    check_there(graph)
+    served = _server(graph)
+    plain = graph.partition("#")[0] if served else graph
     # Opened under a name of no build, so that one of an older schema can be dropped too.
-    with open_store(graph.partition("#")[0], build="no-build", beside_foreign=_server(graph)) as s:
+    with open_store(plain, build="no-build", beside_foreign=served) as s:
         builds = s.builds()
         if build not in builds:
             raise UsageError(
@@ -98,7 +101,11 @@ def check(
         typer.Option(help="The content hash; that of manifest.json beside a file by default."),
     ] = None,
 ) -> None:
-    """Read a whole graph and compare its content hash with the one that is known."""
+    """Read a whole graph and compare its content hash with the one that is known.
+
+    A file is only read. A server's graph is opened for writing first: that makes the indexes that
+    are missing, and finishes what neo4j-admin loaded.
+    """
     from ehrkg.foundation.errors import CheckError
     from ehrkg.graph.check import check_file
     from ehrkg.graph.store import open_store
