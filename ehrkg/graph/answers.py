@@ -52,8 +52,10 @@ def _column(values: list[Any]) -> pa.Array:
     try:
         column = pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        texts = [None if one is None else json.dumps(one, ensure_ascii=False, default=str)
-                 for one in values]
+        texts = [
+            None if one is None else json.dumps(one, ensure_ascii=False, default=str)
+            for one in values
+        ]
         return pa.array(texts, pa.string())
     wanted = common(column.type)
     if wanted == pa.list_(pa.null()):  # nothing but empty lists: the schema's are all of texts

@@ -18,7 +18,11 @@ from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.resources import shipped
 
 TYPES: Mapping[str, type] = {
-    "string": str, "integer": int, "float": float, "boolean": bool, "strings": list,
+    "string": str,
+    "integer": int,
+    "float": float,
+    "boolean": bool,
+    "strings": list,
 }
 """The types that a parameter may have; ``strings`` are written with commas between them."""
 
@@ -127,7 +131,8 @@ class NamedQuery:
         for name, value in _pairs(given):
             if name not in known or value is None:
                 raise UsageError(
-                    f"{self.name} has no parameter {name!r}" if name not in known
+                    f"{self.name} has no parameter {name!r}"
+                    if name not in known
                     else f"{name} is given no value",
                     todo=f"name=value (-p name=value) with one of: {', '.join(known) or '(none)'}; "
                     "a file of yours declares each: // param: name type default  help",
@@ -192,8 +197,11 @@ def _pairs(given: Iterable[str] | Mapping[str, Any]) -> Iterator[tuple[str, Any]
 
 
 def _article(kind: str) -> str:
-    said = {"integer": "an integer", "boolean": "true or false",
-            "strings": "strings: a list, or one text with commas"}
+    said = {
+        "integer": "an integer",
+        "boolean": "true or false",
+        "strings": "strings: a list, or one text with commas",
+    }
     return said.get(kind, f"a {kind}")
 
 

@@ -23,9 +23,7 @@ except EhrkgError as error:
 """
 
 
-def check_file(
-    path: str | Path, *, build: str = "default", expected: str | None = None
-) -> str:
+def check_file(path: str | Path, *, build: str = "default", expected: str | None = None) -> str:
     """Read all of a graph's file and compare its content hash with the one that is known.
 
     A child process reads it: on damaged pages the engine may end the process that it runs in.
@@ -47,15 +45,19 @@ def check_file(
     wanted = expected or _known(path)
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", _CHILD, str(path), build],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     found = done.stdout.strip()
     if done.returncode == ServiceError.exit_code:
         raise ServiceError(found)
     if done.returncode or found != wanted:
         raise InputError(
-            "the graph is damaged: it does not hold what was written", file=path,
-            found=found or "pages that the engine breaks down on", expected=wanted,
+            "the graph is damaged: it does not hold what was written",
+            file=path,
+            found=found or "pages that the engine breaks down on",
+            expected=wanted,
             todo="build it again, or copy it again from where it came",
         )
     return found
@@ -67,6 +69,7 @@ def _known(path: Path) -> str:
         return str(json.loads(manifest.read_text(encoding="utf-8"))["graph"]["content"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            "no content hash of this graph is known", file=manifest,
+            "no content hash of this graph is known",
+            file=manifest,
             todo="give the one that the build or the copy printed: --expect HASH",
         ) from error

@@ -53,7 +53,8 @@ def copy_graph(
         bar.advance()
     if source.content_hash() != target.content_hash():
         raise InputError(
-            "the copy differs from its source", found=_difference(counts, target.counts()),
+            "the copy differs from its source",
+            found=_difference(counts, target.counts()),
             todo="drop the target's build and copy again; something else wrote there",
         )
     return target.counts()

@@ -102,12 +102,14 @@ def explain_template(store: GraphStore, template_id: str) -> Explanation:
         template=template,
         visit=_visit(store, "AT", template_id),
         target=_visit(store, "TARGET", template_id),
-        context=tuple(_recorded(code, route, [template["visit"]], rows, names)
-                      for code, route in context),
-        history=tuple(_recorded(code, "", list(rows), rows, names)
-                      for code in template["history"]),
-        answer=tuple(_recorded(code, template["answer_route"], [template["target_visit"]], rows,
-                               names) for code in template["answer"]),
+        context=tuple(
+            _recorded(code, route, [template["visit"]], rows, names) for code, route in context
+        ),
+        history=tuple(_recorded(code, "", list(rows), rows, names) for code in template["history"]),
+        answer=tuple(
+            _recorded(code, template["answer_route"], [template["target_visit"]], rows, names)
+            for code in template["answer"]
+        ),
         claim=_claim(relation, names),
         evidence=_evidence(store, template_id),
         links=tuple(Link(**row) for row in _ask(store, _LINKS, template_id)),
@@ -174,10 +176,16 @@ def _claim(relation: list[dict[str, Any]], names: dict[str, str]) -> Claim | Non
         return None
     row = relation[0]
     return Claim(
-        id=row["id"], head=row["head"], head_name=names.get(row["head"], row["head"]),
-        route=row["route"], predicate=row["predicate"], tail=row["tail"],
-        tail_name=names.get(row["tail"], row["tail"]), verdict=row["verdict"],
-        score=row["score"], reasons=tuple(row["reasons"] or ()),
+        id=row["id"],
+        head=row["head"],
+        head_name=names.get(row["head"], row["head"]),
+        route=row["route"],
+        predicate=row["predicate"],
+        tail=row["tail"],
+        tail_name=names.get(row["tail"], row["tail"]),
+        verdict=row["verdict"],
+        score=row["score"],
+        reasons=tuple(row["reasons"] or ()),
         depends_on=tuple(row["depends_on"] or ()),
     )
 
@@ -191,16 +199,21 @@ def _evidence(store: GraphStore, template_id: str) -> tuple[EvidencePiece, ...]:
     order = {"supports": 0, "contradicts": 1}
     pieces = [
         EvidencePiece(
-            id=row["id"], kind=row["kind"], polarity=row["polarity"], text=row["text"],
-            source=row["source"], origin=row["origin"], weight=row["weight"],
+            id=row["id"],
+            kind=row["kind"],
+            polarity=row["polarity"],
+            text=row["text"],
+            source=row["source"],
+            origin=row["origin"],
+            weight=row["weight"],
             edges=tuple(edges[one] for one in row["edges"] if one in edges),
             cited=tuple(cited[row["id"]]),
         )
         for row in _ask(store, _EVIDENCE, template_id)
     ]
-    return tuple(sorted(
-        pieces, key=lambda p: (order.get(p.polarity, 2), -(p.weight or 0.0), p.kind, p.id)
-    ))
+    return tuple(
+        sorted(pieces, key=lambda p: (order.get(p.polarity, 2), -(p.weight or 0.0), p.kind, p.id))
+    )
 
 
 def _edge(row: dict[str, Any]) -> PathEdge:

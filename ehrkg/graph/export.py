@@ -79,8 +79,12 @@ def export_for_neo4j_admin(store: GraphStore, folder: Path, *, database: str = "
 
 def _write_nodes(store: GraphStore, folder: Path) -> Iterator[str]:
     for label, node in NODES.items():
-        header = [f"{KEY}:ID({label})", "build:string", f"{LISTS}:string[]",
-                  *_typed(node.properties)]
+        header = [
+            f"{KEY}:ID({label})",
+            "build:string",
+            f"{LISTS}:string[]",
+            *_typed(node.properties),
+        ]
         if label == "Build":
             header.append(f"{UNFINISHED}:boolean")
         pieces = (_node_columns(store, label, piece) for piece in store.scan_nodes(label))
@@ -93,8 +97,10 @@ def _node_columns(store: GraphStore, label: str, piece: pa.Table) -> pa.Table:
     ids = piece.column("id")
     keys = pc.binary_join_element_wise(f"{store.build}|", ids, "")
     build = pa.repeat(pa.scalar(store.build), piece.num_rows)
-    whole = pa.table([keys, build, _odd_lists(piece), *_as_text(piece, label).columns],
-                     names=["key", "build", "lists", *piece.column_names])
+    whole = pa.table(
+        [keys, build, _odd_lists(piece), *_as_text(piece, label).columns],
+        names=["key", "build", "lists", *piece.column_names],
+    )
     if label == "Build":
         whole = whole.append_column("unfinished", pa.array([True] * piece.num_rows))
     return whole
@@ -125,7 +131,8 @@ def _write_edges(store: GraphStore, folder: Path) -> Iterator[str]:
             pieces = (
                 _edge_columns(store, edge.type, part.select(["from", "to", *edge.properties.names]))
                 for piece in store.scan_edges(edge.type)
-                for a, b, part in tables.by_join(edge, piece) if (a, b) == (start, end)
+                for a, b, part in tables.by_join(edge, piece)
+                if (a, b) == (start, end)
             )
             name = f"{edge.type}-{start}-{end}.csv"
             if _write(folder / name, header, pieces):
@@ -133,11 +140,14 @@ def _write_edges(store: GraphStore, folder: Path) -> Iterator[str]:
 
 
 def _edge_columns(store: GraphStore, name: str, piece: pa.Table) -> pa.Table:
-    ends = [pc.binary_join_element_wise(f"{store.build}|", piece.column(side), "")
-            for side in ("from", "to")]
+    ends = [
+        pc.binary_join_element_wise(f"{store.build}|", piece.column(side), "")
+        for side in ("from", "to")
+    ]
     owned = piece.drop_columns(["from", "to"])
-    return pa.table([*ends, *_as_text(owned, name).columns],
-                    names=["from", "to", *owned.column_names])
+    return pa.table(
+        [*ends, *_as_text(owned, name).columns], names=["from", "to", *owned.column_names]
+    )
 
 
 def _typed(schema: pa.Schema) -> list[str]:
@@ -171,7 +181,8 @@ def _joined(column: pa.ChunkedArray, name: str, what: str) -> pa.ChunkedArray:
     items = pc.list_flatten(column)
     if pc.any(pc.match_substring(items, PARTS)).as_py():
         raise InputError(
-            f"{what}: an item of a list holds the control character U+001F", column=name,
+            f"{what}: an item of a list holds the control character U+001F",
+            column=name,
             todo="take it out, or copy the graph with ehrkg graph copy",
         )
     return pc.binary_join(column, PARTS)

@@ -62,7 +62,8 @@ class LadybugStore:
                     self._session.run(statement)
         elif "Build" not in found:
             raise InputError(
-                "this graph was not made by ehrkg", file=self.path,
+                "this graph was not made by ehrkg",
+                file=self.path,
                 found=", ".join(sorted(found)[:5]) or "no tables",
                 todo="name another file; ehrkg does not mix its nodes with foreign ones",
             )
@@ -70,15 +71,20 @@ class LadybugStore:
             table = self._session.read("MATCH (b:Build) RETURN b.schema_version AS version")
         except InputError as error:
             raise InputError(
-                "the graph has another schema", file=self.path, found=error.message,
-                expected=f"version {SCHEMA_VERSION}", todo="build it again with this ehrkg",
+                "the graph has another schema",
+                file=self.path,
+                found=error.message,
+                expected=f"version {SCHEMA_VERSION}",
+                todo="build it again with this ehrkg",
             ) from error
         tables.check_schema_versions(table.column(0).to_pylist(), self.path)
         builds = self.builds()
         if self.read_only and builds and self.build not in builds:
             raise InputError(
-                f"no build {self.build!r} in this graph", file=self.path,
-                found=", ".join(builds), todo="name one of these",
+                f"no build {self.build!r} in this graph",
+                file=self.path,
+                found=", ".join(builds),
+                todo="name one of these",
             )
 
     def _begin_writing(self) -> None:
@@ -142,9 +148,7 @@ class LadybugStore:
         """See ``GraphStore.check_carried``; this engine carries all that the schema has."""
 
     def _copy_nodes(self, node: NodeType, table: pa.Table) -> None:
-        build = pa.array([self.build], pa.string()).take(
-            pa.array([0] * table.num_rows, pa.int32())
-        )
+        build = pa.array([self.build], pa.string()).take(pa.array([0] * table.num_rows, pa.int32()))
         columns = [self._keys(table.column("id")), build, *table.columns]
         whole = pa.table(columns, names=["key", "build", *table.column_names])
         if whole.num_rows > SMALL:
@@ -182,15 +186,18 @@ class LadybugStore:
         """Set one property by key; nulls apart, since a bound null has no type."""
         empty = pc.is_null(part.column(name))
         match = f"UNWIND $rows AS x MATCH (n:{label} {{key: x.key}})"
-        for table, value in ((part.filter(pc.invert(empty)), "x.value"),
-                             (part.filter(empty), "NULL")):
+        for table, value in (
+            (part.filter(pc.invert(empty)), "x.value"),
+            (part.filter(empty), "NULL"),
+        ):
             keys = self._keys(table.column("id")).to_pylist()
             values = table.column(name).to_pylist()
             for start in range(0, len(keys), _BATCH):
                 batch = [
                     {"key": key} if value == "NULL" else {"key": key, "value": new}
-                    for key, new in zip(keys[start:start + _BATCH], values[start:start + _BATCH],
-                                        strict=True)
+                    for key, new in zip(
+                        keys[start : start + _BATCH], values[start : start + _BATCH], strict=True
+                    )
                 ]
                 self._session.run(f"{match} SET n.{name} = {value}", {"rows": batch})
 
@@ -262,7 +269,7 @@ class LadybugStore:
             columns + [part.column(n) for n in edge.key], names=["start", "stop", *edge.key]
         ).to_pylist()
         for at in range(0, len(batch), _BATCH):
-            self._session.run(statement, {"rows": batch[at:at + _BATCH]})
+            self._session.run(statement, {"rows": batch[at : at + _BATCH]})
 
     def read_edges(self, edge_type: str) -> pa.Table:
         """See ``GraphStore.read_edges``."""
@@ -291,7 +298,7 @@ class LadybugStore:
         self._session.check_writable()
         keys = sorted({f"{self.build}|{one}" for one in ids})
         for at in range(0, len(keys), _BATCH):
-            self._session.run(f"UNWIND $keys AS k {statement}", {"keys": keys[at:at + _BATCH]})
+            self._session.run(f"UNWIND $keys AS k {statement}", {"keys": keys[at : at + _BATCH]})
 
     # -- the whole graph -------------------------------------------------------------------
 
@@ -344,4 +351,3 @@ class LadybugStore:
             self._session.run(
                 f"MATCH (n:{label}) WHERE n.build = $build DELETE n", {"build": build}
             )
-

@@ -106,7 +106,8 @@ def _writing(path: Path) -> OpenFile:
         raise InputError("a folder, not a graph file", file=path, todo="name a file in it")
     if path.is_file() and path.stat().st_size == 0:
         raise InputError(
-            "the graph is cut short: the file is empty", file=path,
+            "the graph is cut short: the file is empty",
+            file=path,
             todo="build it again, or delete the file to begin a new graph there",
         )
     lock_path = path.with_name(f".{path.name}.lock")
@@ -166,16 +167,22 @@ def _refusal(path: Path, said: str) -> EhrkgError:
         return _held(path, _holder(path.with_name(f".{path.name}.lock")))
     if any(word in lower for word in _DAMAGED):
         return InputError(
-            "the graph is cut short or damaged", file=path, found=said,
+            "the graph is cut short or damaged",
+            file=path,
+            found=said,
             todo="build it again, or copy it again from where it came",
         )
     if "version" in lower:
         return InputError(
-            "written by another version of the engine", file=path, found=said,
+            "written by another version of the engine",
+            file=path,
+            found=said,
             todo="install the version of ladybug that wrote it, or build it again",
         )
     return InputError(
-        "this is no graph file that the engine can open", file=path, found=said,
+        "this is no graph file that the engine can open",
+        file=path,
+        found=said,
         todo="name a file that ehrkg wrote, or a new name",
     )
 
@@ -185,7 +192,9 @@ def failure(path: Path, said: str) -> EhrkgError:
     lower = said.lower()
     if "no space" in lower or "disk full" in lower or "cannot write" in lower:
         return InputError(
-            "the disk is full or can't be written", file=path, found=said.strip(),
+            "the disk is full or can't be written",
+            file=path,
+            found=said.strip(),
             todo="make room and do the same again; what was written before is whole",
         )
     if "buffer" in lower or "memory" in lower or "bad_alloc" in lower:
@@ -194,6 +203,8 @@ def failure(path: Path, said: str) -> EhrkgError:
             todo="close other programs, or load less at once; what was written before is whole",
         )
     return InputError(
-        "the engine can't use this graph file", file=path, found=said.strip(),
+        "the engine can't use this graph file",
+        file=path,
+        found=said.strip(),
         todo="check the disk; where the file is damaged, build it again",
     )

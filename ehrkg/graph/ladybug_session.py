@@ -53,7 +53,8 @@ def held(table: pa.Table, *aside: str) -> tuple[list[dict[str, Any]], str]:
     names = [f.name for f in table.schema if table.column(f.name).null_count < table.num_rows]
     values = ", ".join(
         f"{name}: CAST(x.{name} AS {TYPES[table.schema.field(name).type]})"
-        for name in names if name not in aside
+        for name in names
+        if name not in aside
     )
     return table.select(names).to_pylist(), values
 

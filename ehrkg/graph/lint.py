@@ -87,14 +87,20 @@ def _functions(tokens: Tokens) -> Iterator[Finding]:
             continue
         name = token.text.lower()
         if tokens[at - 1].says("."):
-            yield _at(token, f"{token.text}() is a function of an extension",
-                      "use functions of the language")
+            yield _at(
+                token,
+                f"{token.text}() is a function of an extension",
+                "use functions of the language",
+            )
         elif name in rules["functions"]:
             rule = rules["functions"][name]
             yield _at(token, rule["message"], rule["hint"])
         elif name not in rules["shared"] and name not in rules["keywords"]:
-            yield _at(token, f"{token.text}() is not known to be the same on both engines",
-                      f"use some of {', '.join(sorted(rules['shared']))}")
+            yield _at(
+                token,
+                f"{token.text}() is not known to be the same on both engines",
+                f"use some of {', '.join(sorted(rules['shared']))}",
+            )
         if name in rules["arguments"]:
             rule = rules["arguments"][name]
             if len(tokens.parts(at + 2, tokens.close(at + 1))) != rule["number"]:
@@ -136,18 +142,29 @@ def _lists(tokens: Tokens) -> Iterator[Finding]:
         if not token.says("[") or is_edge(tokens, at):
             continue
         before, stop = tokens[at - 1], tokens.close(at)
-        valued = before.kind in ("param", "quoted", "string") or before.says(")", "]") or (
-            before.kind == "word" and before.text.lower() not in _rules()["keywords"]
+        valued = (
+            before.kind in ("param", "quoted", "string")
+            or before.says(")", "]")
+            or (before.kind == "word" and before.text.lower() not in _rules()["keywords"])
         )
         if valued:
-            yield _at(token, "lists count from 0 on one engine and from 1 on the other",
-                      "UNWIND the list, or match with ORDER BY and LIMIT 1")
+            yield _at(
+                token,
+                "lists count from 0 on one engine and from 1 on the other",
+                "UNWIND the list, or match with ORDER BY and LIMIT 1",
+            )
         elif tokens[at + 1].kind == "word" and tokens[at + 2].says("IN"):
-            yield _at(token, "the embedded engine has no list comprehensions",
-                      "UNWIND the list, and collect() it again")
+            yield _at(
+                token,
+                "the embedded engine has no list comprehensions",
+                "UNWIND the list, and collect() it again",
+            )
         elif tokens[at + 1].says("(") and any(is_edge(tokens, p) for p in range(at + 1, stop)):
-            yield _at(token, "the embedded engine has no pattern comprehensions",
-                      "use OPTIONAL MATCH and collect()")
+            yield _at(
+                token,
+                "the embedded engine has no pattern comprehensions",
+                "use OPTIONAL MATCH and collect()",
+            )
 
 
 def _labels(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
@@ -158,11 +175,17 @@ def _labels(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
         for one in found:
             for token in one.names:
                 if token.name not in known:
-                    yield _at(token, f"the graph has no {what} {token.name}",
-                              f"use one of {', '.join(known)}")
+                    yield _at(
+                        token,
+                        f"the graph has no {what} {token.name}",
+                        f"use one of {', '.join(known)}",
+                    )
             if one.conjoined:
-                yield _at(tokens[one.start], "several labels mean any of them on one engine and "
-                          "all of them on the other", "name one label, or (a:This|That) for any")
+                yield _at(
+                    tokens[one.start],
+                    "several labels mean any of them on one engine and all of them on the other",
+                    "name one label, or (a:This|That) for any",
+                )
 
 
 def _directions(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
@@ -182,8 +205,12 @@ def _directions(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
         fits = any(a in start and b in end for a, b in joins for start, end in ways)
         if joins and not fits and step.edge.star is None:
             shown = ", ".join(f"(:{a})-[:{types[0]}]->(:{b})" for a, b in sorted(joins))
-            yield _at(tokens[step.edge.start], f"{'|'.join(types)} joins no such nodes this way: "
-                      "an error on one engine, nothing on the other", f"the graph has {shown}")
+            yield _at(
+                tokens[step.edge.start],
+                f"{'|'.join(types)} joins no such nodes this way: "
+                "an error on one engine, nothing on the other",
+                f"the graph has {shown}",
+            )
 
 
 def _lengths(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
@@ -191,8 +218,12 @@ def _lengths(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
     for step in patterns.steps:
         edge = step.edge
         if edge.star is not None and (edge.longest is None or edge.longest > longest):
-            yield _at(tokens[edge.star], "a path without a bound, or with a wide one, is walked to "
-                      "another depth on each engine", f"write *1..{longest} or less")
+            yield _at(
+                tokens[edge.star],
+                "a path without a bound, or with a wide one, is walked to "
+                "another depth on each engine",
+                f"write *1..{longest} or less",
+            )
 
 
 def _same_edge(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
@@ -205,8 +236,11 @@ def _same_edge(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
             types = [{token.name for token in step.edge.names} for step in (one, other)]
             named = one.edge.variable and one.edge.variable == other.edge.variable
             if not named and (not all(types) or types[0] & types[1]):
-                yield _at(tokens[other.edge.start], "in one MATCH, Neo4j never takes one edge "
-                          "twice; the embedded engine does", "begin a second MATCH here")
+                yield _at(
+                    tokens[other.edge.start],
+                    "in one MATCH, Neo4j never takes one edge twice; the embedded engine does",
+                    "begin a second MATCH here",
+                )
 
 
 def _properties(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
@@ -245,15 +279,22 @@ def _names(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
     variables, reserved = patterns.variables(), _rules()["names"]
     for at, token in enumerate(tokens.tokens):
         alias = tokens[at - 1].says("AS") and token.kind in ("word", "quoted")
-        named = alias or token.kind == "param" or (
-            tokens[at - 1].says(".") and token.kind == "word" and not tokens[at + 1].says("(")
+        named = (
+            alias
+            or token.kind == "param"
+            or (tokens[at - 1].says(".") and token.kind == "word" and not tokens[at + 1].says("("))
         )
         if named and token.name.lower() in reserved:
-            yield _at(token, f"{token.name} is a word of the language on one engine",
-                      "use another name")
+            yield _at(
+                token, f"{token.name} is a word of the language on one engine", "use another name"
+            )
         if alias and token.name in variables and tokens[at - 2].name != token.name:
-            yield _at(token, f"the alias {token.name} hides the variable {token.name}, and ORDER "
-                      "BY means another one on each engine", "use another alias")
+            yield _at(
+                token,
+                f"the alias {token.name} hides the variable {token.name}, and ORDER "
+                "BY means another one on each engine",
+                "use another alias",
+            )
 
 
 def _repeated(tokens: Tokens) -> Iterator[Finding]:
@@ -263,22 +304,41 @@ def _repeated(tokens: Tokens) -> Iterator[Finding]:
     for at, token in enumerate(tokens.tokens):
         if not (token.says("RETURN") and tokens[at + 1].says("DISTINCT")):
             continue
-        stop = next((p for p in range(at + 2, len(tokens))
-                     if tokens[p].says("ORDER", "UNION", "LIMIT", "SKIP")), len(tokens))
+        stop = next(
+            (
+                p
+                for p in range(at + 2, len(tokens))
+                if tokens[p].says("ORDER", "UNION", "LIMIT", "SKIP")
+            ),
+            len(tokens),
+        )
         seen: set[tuple[str, ...]] = set()
         for start, end in tokens.parts(at + 2, stop):
             words = [tokens[place].text for place in range(start, end)]
             named = len(words) > 2 and words[-2].upper() == "AS"
             expression = tuple(words[:-2] if named else words)
             if expression in seen:
-                yield _at(tokens[start], "one expression twice after DISTINCT, in a UNION, can end "
-                          "the embedded engine's process", "return it once")
+                yield _at(
+                    tokens[start],
+                    "one expression twice after DISTINCT, in a UNION, can end "
+                    "the embedded engine's process",
+                    "return it once",
+                )
             seen.add(expression)
 
 
 _TOKEN_CHECKS: tuple[Callable[[Tokens], Iterator[Finding]], ...] = (
-    _functions, _clauses, _lists, _repeated,
+    _functions,
+    _clauses,
+    _lists,
+    _repeated,
 )
 _PATTERN_CHECKS: tuple[Callable[[Tokens, Patterns], Iterator[Finding]], ...] = (
-    _sequences, _labels, _directions, _lengths, _same_edge, _properties, _names,
+    _sequences,
+    _labels,
+    _directions,
+    _lengths,
+    _same_edge,
+    _properties,
+    _names,
 )

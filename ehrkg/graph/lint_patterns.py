@@ -130,8 +130,10 @@ def _clauses(tokens: Tokens, beginnings: Collection[str]) -> Iterator[int]:
             stack.append(at)
         elif token.says("}") and len(stack) > 1:
             stack.pop()
-        elif token.kind == "word" and token.text.lower() in beginnings and not (
-            tokens[at - 1].says(".", ":", "STARTS", "ENDS")
+        elif (
+            token.kind == "word"
+            and token.text.lower() in beginnings
+            and not (tokens[at - 1].says(".", ":", "STARTS", "ENDS"))
         ):
             stack[-1] = at
         yield stack[-1]
@@ -150,8 +152,10 @@ def _pattern(tokens: Tokens, start: int, clause: int) -> Pattern:
             at += 1
     star, longest = (at, _longest(tokens, at)) if tokens[at].says("*") else (None, 1)
     keys = tuple(
-        tokens[place] for place in range(at, stop)
-        if tokens[place].kind in ("word", "quoted") and tokens[place + 1].says(":")
+        tokens[place]
+        for place in range(at, stop)
+        if tokens[place].kind in ("word", "quoted")
+        and tokens[place + 1].says(":")
         and tokens[place - 1].says("{", ",")
     )
     conjoined = "&" in seen or ":" in seen.lstrip(":").replace("|:", "|") or seen.startswith("::")

@@ -41,7 +41,8 @@ _EVIDENCE = (
 )
 _ORDER = ("supported", "contradicted", "ambiguous")
 _COLUMNS = (
-    Column("What is said to act on it", 330, 150), Column("The code and its concepts", 300, 150),
+    Column("What is said to act on it", 330, 150),
+    Column("The code and its concepts", 300, 150),
     Column("What it is said to act on", 330),
 )
 
@@ -115,8 +116,10 @@ class Neighbourhood:
 
     def as_text(self) -> str:
         """The neighbourhood as plain text, a line each."""
-        return "\n".join(" ".join(line.split()) if not line.startswith(" ") else
-                         "  " + " ".join(line.split()) for line in self._lines())
+        return "\n".join(
+            " ".join(line.split()) if not line.startswith(" ") else "  " + " ".join(line.split())
+            for line in self._lines()
+        )
 
     def __str__(self) -> str:
         return self.as_text()
@@ -124,8 +127,10 @@ class Neighbourhood:
     def _lines(self) -> Iterator[str]:
         seen = f"{self.visits} visits, {self.patients} patients"
         yield f"{self.name} ({self.code}), {self.kind}: {seen}"
-        yield from (f"  means {one.name} ({one.id}), by {one.method}, {one.levels} levels up"
-                    for one in self.concepts)
+        yield from (
+            f"  means {one.name} ({one.id}), by {one.method}, {one.levels} levels up"
+            for one in self.concepts
+        )
         for one in self.relations:
             score = f" {one.score:.2f}" if one.score is not None else ""
             ends = (self.name, one.name) if one.heads else (one.name, self.name)
@@ -148,13 +153,21 @@ class Neighbourhood:
     def picture(self) -> Picture:
         """The code in the middle, what acts on it to the left, what it acts on to the right."""
         cards, joins = [], []
-        means = [f"{one.name} ({one.id}), by {one.method}" + (
-            f", {one.levels} up" if one.levels else "") for one in self.concepts]
+        means = [
+            f"{one.name} ({one.id}), by {one.method}" + (f", {one.levels} up" if one.levels else "")
+            for one in self.concepts
+        ]
         middle = Card(
-            f"code {self.code}", 1, self.name,
-            (self.code, f"{self.visits} visits of {self.patients} patients",
-             *([f"means {one}" for one in means] or ["linked to no concept"])),
-            "asked", hover="; ".join(f"{c.name}: {c.definition}" for c in self.concepts),
+            f"code {self.code}",
+            1,
+            self.name,
+            (
+                self.code,
+                f"{self.visits} visits of {self.patients} patients",
+                *([f"means {one}" for one in means] or ["linked to no concept"]),
+            ),
+            "asked",
+            hover="; ".join(f"{c.name}: {c.definition}" for c in self.concepts),
         )
         cards.append(middle)
         for relative in self.relations:
@@ -172,12 +185,16 @@ class Neighbourhood:
 def _card(one: Relative) -> Card:
     tones = style()["polarity"]
     score = f", score {one.score:.2f}" if one.score else ""
-    grounds = [f"{tones.get(g.polarity, tones[''])['sign']} {g.text} ({g.source})"
-               for g in one.grounds]
+    grounds = [
+        f"{tones.get(g.polarity, tones[''])['sign']} {g.text} ({g.source})" for g in one.grounds
+    ]
     route = f" ({one.route})" if one.route else ""
     return Card(
-        f"relation {one.id}", 2 if one.heads else 0, f"{one.name}{route}",
-        (f"{one.verdict}{score}", *grounds[:1]), "evidence",
+        f"relation {one.id}",
+        2 if one.heads else 0,
+        f"{one.name}{route}",
+        (f"{one.verdict}{score}", *grounds[:1]),
+        "evidence",
         style()["verdicts"].get(one.verdict, "neutral"),
         hover=f"{one.other} [{one.id}] {'; '.join(grounds)}",
     )
@@ -201,15 +218,23 @@ def neighbourhood(store: GraphStore, code: str) -> Neighbourhood:
         )
     counted = _ask(store, _VISITS, code=code)[0]
     sides = [
-        _chosen([(heads, row) for row in
-                 _ask(store, _RELATIONS.format(here=here, there=there), code=code)])
+        _chosen(
+            [
+                (heads, row)
+                for row in _ask(store, _RELATIONS.format(here=here, there=there), code=code)
+            ]
+        )
         for heads, here, there in ((False, "TAIL", "HEAD"), (True, "HEAD", "TAIL"))
     ]
     shown = [one for side, _ in sides for one in side]
     grounds = _grounds(store, [row["id"] for _, row in shown])
     return Neighbourhood(
-        code, found[0]["name"] or found[0]["tree_name"] or code, found[0]["kind"] or "code",
-        counted["visits"], counted["patients"], tuple(_concepts(store, code)),
+        code,
+        found[0]["name"] or found[0]["tree_name"] or code,
+        found[0]["kind"] or "code",
+        counted["visits"],
+        counted["patients"],
+        tuple(_concepts(store, code)),
         tuple(_relative(heads, row, grounds[row["id"]]) for heads, row in shown),
         sum(rest for _, rest in sides),
     )
@@ -224,8 +249,11 @@ def _chosen(side: Side) -> tuple[Side, int]:
     ranked = sorted(side, key=lambda one: (-(one[1]["score"] or 0.0), one[1]["id"]))
     by_verdict = [[one for one in ranked if one[1]["verdict"] == verdict] for verdict in _ORDER]
     room = most - sum(min(len(held), most // 4) for held in by_verdict[1:])
-    kept = [one for held, n in zip(by_verdict, (room, most // 4, most // 4), strict=True)
-            for one in held[:n]]
+    kept = [
+        one
+        for held, n in zip(by_verdict, (room, most // 4, most // 4), strict=True)
+        for one in held[:n]
+    ]
     return kept, len(side) - len(kept)
 
 
@@ -234,14 +262,26 @@ def _concepts(store: GraphStore, code: str) -> Iterator[Meaning]:
     for row in _ask(store, _CONCEPTS, code=code):
         if row["id"] not in seen and len(seen) < style()["most"]["concepts"]:
             seen.add(row["id"])
-            yield Meaning(row["id"], row["name"] or row["id"], row["definition"] or "",
-                          row["method"], row["levels"])
+            yield Meaning(
+                row["id"],
+                row["name"] or row["id"],
+                row["definition"] or "",
+                row["method"],
+                row["levels"],
+            )
 
 
 def _relative(heads: bool, row: dict[str, Any], grounds: list[Ground]) -> Relative:
     return Relative(
-        row["id"], heads, row["predicate"], row["route"] or "", row["verdict"], row["score"],
-        row["other"], row["name"] or row["other"], tuple(grounds),
+        row["id"],
+        heads,
+        row["predicate"],
+        row["route"] or "",
+        row["verdict"],
+        row["score"],
+        row["other"],
+        row["name"] or row["other"],
+        tuple(grounds),
     )
 
 

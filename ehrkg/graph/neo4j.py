@@ -115,7 +115,8 @@ class Neo4jStore:
         elif unfinished:
             raise InputError(
                 f"the build {self.build!r} at {self.address} was loaded by neo4j-admin and never "
-                "opened for writing", todo="open it once without read_only: that sets its empty "
+                "opened for writing",
+                todo="open it once without read_only: that sets its empty "
                 "lists (ehrkg graph check --graph ADDRESS does)",
             )
 
@@ -167,8 +168,12 @@ class Neo4jStore:
                 "ON CREATE SET b.id = $build, b.build = $build, b.schema_version = $version, "
                 "b.identity = $identity "
                 "SET b.writer = $token, b.beside_foreign = $beside RETURN b.identity",
-                key=self._prefix + self.build, build=self.build, version=SCHEMA_VERSION,
-                token=token, beside=self._beside_foreign or None, identity=self._identity,
+                key=self._prefix + self.build,
+                build=self.build,
+                version=SCHEMA_VERSION,
+                token=token,
+                beside=self._beside_foreign or None,
+                identity=self._identity,
             ).single(strict=True)
             # Raised within the transaction, it takes the SET back.
             database.refuse_another(self._session, self.build, found[0], self._identity)
@@ -177,12 +182,14 @@ class Neo4jStore:
 
     def _write(self, token: str, statement: str, batch: Mapping[str, Any], rows: int) -> int:
         """Run a batch in a transaction; gives how many nodes were made."""
+
         def work(tx: neo4j.ManagedTransaction) -> int:
             # The SET waits for whoever else is writing; only then is the token looked at.
             mine = tx.run(
                 f"MATCH (b:Build {{{KEY}: $key}}) SET b.build = b.build "
                 "WITH b WHERE b.writer = $token RETURN 1",
-                key=self._prefix + self.build, token=token,
+                key=self._prefix + self.build,
+                token=token,
             ).single()
             if mine is None:
                 raise _ClaimLostError
@@ -210,7 +217,8 @@ class Neo4jStore:
             made = 0
             for piece in values.batches(given):
                 batch = values.columns(piece) | {
-                    "keys": self._keys(piece.column("id")), "build": self.build
+                    "keys": self._keys(piece.column("id")),
+                    "build": self.build,
                 }
                 made += self._write(token, statement, batch, piece.num_rows)
             return made
@@ -251,9 +259,7 @@ class Neo4jStore:
                 ids = pa.array(found, pa.string())
                 tables.check_known_ends(edge, side, label, part, ids)
 
-    def _create(
-        self, token: str, edge: EdgeType, start: str, end: str, part: pa.Table
-    ) -> None:
+    def _create(self, token: str, edge: EdgeType, start: str, end: str, part: pa.Table) -> None:
         owned = part.select(edge.properties.names)
         statement = (
             f"UNWIND range(0, size($from) - 1) AS i MATCH (a:{start} {{{KEY}: $from[i]}}) "
@@ -262,7 +268,8 @@ class Neo4jStore:
         )
         for piece in values.batches(part):
             batch = values.columns(piece.select(edge.properties.names)) | {
-                "from": self._keys(piece.column("from")), "to": self._keys(piece.column("to"))
+                "from": self._keys(piece.column("from")),
+                "to": self._keys(piece.column("to")),
             }
             self._write(token, statement, batch, piece.num_rows)
 
@@ -276,7 +283,8 @@ class Neo4jStore:
         )
         for piece in values.batches(part):
             batch = values.columns(piece.select(list(edge.key))) | {
-                "from": self._keys(piece.column("from")), "to": self._keys(piece.column("to"))
+                "from": self._keys(piece.column("from")),
+                "to": self._keys(piece.column("to")),
             }
             self._session.run(statement, batch)
 
@@ -292,8 +300,7 @@ class Neo4jStore:
         for start in sorted({start for start, _ in edge.joins}):
             self._delete(
                 keys,
-                f"MATCH (n:{start}) WHERE n.{KEY} IN $keys "
-                f"MATCH (n)-[r:{edge.type}]->() DELETE r",
+                f"MATCH (n:{start}) WHERE n.{KEY} IN $keys MATCH (n)-[r:{edge.type}]->() DELETE r",
             )
 
     def _delete(self, ids: Iterable[str], statement: str) -> None:
@@ -350,7 +357,8 @@ class Neo4jStore:
         """See ``GraphStore.counts``."""
         parts = [
             f"MATCH (n:{label}) WHERE n.{KEY} STARTS WITH $prefix "
-            f"RETURN '{label}' AS name, count(n) AS n" for label in NODES
+            f"RETURN '{label}' AS name, count(n) AS n"
+            for label in NODES
         ]
         for name, total in database.edge_totals(self._session, EDGES).items():
             if total:

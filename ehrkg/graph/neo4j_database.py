@@ -29,9 +29,10 @@ def refuse_foreign(session: Session) -> None:
     if found:
         raise InputError(
             f"the database at {session.address} holds nodes that ehrkg did not write, under "
-            "labels that it uses", found=", ".join(found),
+            "labels that it uses",
+            found=", ".join(found),
             todo="use another database, or say beside_foreign=True (--beside-foreign): they "
-                 "stay untouched, but a query for a label finds them too",
+            "stay untouched, but a query for a label finds them too",
         )
 
 
@@ -59,23 +60,22 @@ def edge_totals(session: Session, names: Iterable[str]) -> dict[str, int]:
 def make_indexes(session: Session) -> None:
     """Constraints and indexes that are not there yet; waits until they work."""
     there = {
-        row[0] for kind in ("CONSTRAINTS", "INDEXES")
+        row[0]
+        for kind in ("CONSTRAINTS", "INDEXES")
         for row in session.read(f"SHOW {kind} YIELD name RETURN name")
     }
     wanted = {
         f"ehrkg_{label}_key": f"CREATE CONSTRAINT ehrkg_{label}_key IF NOT EXISTS "
-                              f"FOR (n:{label}) REQUIRE n.{KEY} IS UNIQUE"
+        f"FOR (n:{label}) REQUIRE n.{KEY} IS UNIQUE"
         for label in NODES
     } | {
         f"ehrkg_{label}_id": f"CREATE INDEX ehrkg_{label}_id IF NOT EXISTS "
-                             f"FOR (n:{label}) ON (n.id)"
+        f"FOR (n:{label}) ON (n.id)"
         for label in NODES
     }
     missing = [statement for name, statement in wanted.items() if name not in there]
     if missing:
-        session.write(
-            lambda tx: [tx.run(one).consume() for one in missing]
-        )
+        session.write(lambda tx: [tx.run(one).consume() for one in missing])
         session.run("CALL db.awaitIndexes(600)")
 
 
@@ -85,15 +85,18 @@ def finish_import(session: Session, build: str) -> None:
         lists = [f.name for f in node.properties if pa.types.is_list(f.type)]
         sets = ", ".join(
             f"n.{name} = CASE WHEN '{name}' IN n.{LISTS} THEN [] "
-            f"WHEN '{name}=' IN n.{LISTS} THEN [''] ELSE n.{name} END" for name in lists
+            f"WHEN '{name}=' IN n.{LISTS} THEN [''] ELSE n.{name} END"
+            for name in lists
         )
         for keys in pages(all_keys(session, label, build) if lists else []):
             session.run(
                 f"MATCH (n:{label}) WHERE n.{KEY} IN $keys AND n.{LISTS} IS NOT NULL "
-                f"SET {sets} REMOVE n.{LISTS}", {"keys": keys},
+                f"SET {sets} REMOVE n.{LISTS}",
+                {"keys": keys},
             )
-    session.run(f"MATCH (b:Build {{{KEY}: $key}}) REMOVE b.{UNFINISHED}",
-                      {"key": f"{build}|{build}"})
+    session.run(
+        f"MATCH (b:Build {{{KEY}: $key}}) REMOVE b.{UNFINISHED}", {"key": f"{build}|{build}"}
+    )
 
 
 def all_keys(session: Session, label: str, build: str) -> list[str]:
@@ -120,4 +123,4 @@ def leaving(edge_type: str, end: str) -> str:
 def pages(keys: list[str], size: int = PAGE) -> Iterator[list[str]]:
     """Keys in pieces that one statement can take."""
     for at in range(0, len(keys), size):
-        yield keys[at:at + size]
+        yield keys[at : at + size]

@@ -162,7 +162,7 @@ def _refuse_words(statement: str) -> None:
     for at, (kind, text) in enumerate(words):
         if kind != "word":
             continue
-        after = words[at + 1:]
+        after = words[at + 1 :]
         if text.upper() == "LOAD" and after and after[0][1].upper() == "CSV":
             raise UsageError(
                 f"{_ONLY}: LOAD CSV reads files and addresses",
@@ -210,6 +210,7 @@ def _as_typed(said: str) -> str:
         return said
     moved = re.sub(
         r"line 1, column (\d+) \(offset: (\d+)\)",
-        lambda at: f"line 1, column {int(at[1]) - 8} (offset: {int(at[2]) - 8})", said,
+        lambda at: f"line 1, column {int(at[1]) - 8} (offset: {int(at[2]) - 8})",
+        said,
     )
     return moved.replace('"EXPLAIN ', '"').replace("\n        ", "\n")

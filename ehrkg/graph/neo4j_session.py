@@ -57,7 +57,7 @@ def address_of(target: str) -> str:
         raise UsageError(
             "an address must not hold a password",
             todo="write neo4j://host:7687 and give auth=(user, password), or set NEO4J_USERNAME "
-                 "and NEO4J_PASSWORD",
+            "and NEO4J_PASSWORD",
         )
     if not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
         raise UsageError(
@@ -156,9 +156,7 @@ class Session:
         """Run a statement of our own that changes something, in a transaction of its own."""
         self.write(lambda tx: tx.run(statement, dict(parameters or {})).consume())
 
-    def read(
-        self, statement: str, parameters: Mapping[str, Any] | None = None
-    ) -> list[list[Any]]:
+    def read(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
         """The answer of a statement of our own, row by row."""
         self.check_open()
         return self._managed(
@@ -179,6 +177,7 @@ class Session:
 
     def plan(self, text: str, parameters: Mapping[str, Any]) -> Plan:
         """See ``neo4j_guard.Engine``."""
+
         def explain(tx: neo4j.ManagedTransaction) -> neo4j.ResultSummary:
             return tx.run(f"EXPLAIN {text}", dict(parameters)).consume()
 
@@ -250,7 +249,7 @@ class Session:
         return ServiceError(
             f"no Neo4j answers at {self.address}",
             todo="start the server, or mend host and port; a load that was cut off continues when "
-                 "run again",
+            "run again",
         )
 
     def _refusal(self, error: Exception) -> EhrkgError:
@@ -298,8 +297,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, graph.Relationship):
         return {"_LABEL": value.type, **_properties(value)}
     if isinstance(value, graph.Path):
-        return {"nodes": [_plain(node) for node in value.nodes],
-                "rels": [_plain(edge) for edge in value.relationships]}
+        return {
+            "nodes": [_plain(node) for node in value.nodes],
+            "rels": [_plain(edge) for edge in value.relationships],
+        }
     if isinstance(value, time.DateTime | time.Date | time.Time):
         return value.to_native()
     if isinstance(value, time.Duration):

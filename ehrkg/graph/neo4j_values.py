@@ -49,11 +49,16 @@ def check_carried(table: pa.Table, what: str) -> None:
         items = column.flatten()
         if items.null_count:
             at = pc.list_parent_indices(column).filter(pc.is_null(items))[0].as_py()
-            who = {name: table.column(name)[at].as_py() for name in table.column_names
-                   if name in ("id", "from", "to")}
+            who = {
+                name: table.column(name)[at].as_py()
+                for name in table.column_names
+                if name in ("id", "from", "to")
+            }
             raise InputError(
-                f"{what}: a list holds a null, which Neo4j can't keep", column=field.name,
-                found=who, todo="leave the null out of the list, or use a graph file",
+                f"{what}: a list holds a null, which Neo4j can't keep",
+                column=field.name,
+                found=who,
+                todo="leave the null out of the list, or use a graph file",
             )
 
 
@@ -67,8 +72,10 @@ def check_keys(build: str, ids: pa.ChunkedArray, what: str) -> None:
     if len(build.encode()) + 1 + longest > LONGEST_KEY:
         at = pc.index(pc.binary_length(ids), longest).as_py()
         raise InputError(
-            f"{what}: an id is too long for an index of Neo4j", column="id",
-            found=f"{longest} bytes: {ids[at].as_py()[:40]}…", expected=f"{LONGEST_KEY} bytes",
+            f"{what}: an id is too long for an index of Neo4j",
+            column="id",
+            found=f"{longest} bytes: {ids[at].as_py()[:40]}…",
+            expected=f"{LONGEST_KEY} bytes",
             todo="shorten it, or use a graph file",
         )
 
@@ -155,7 +162,9 @@ def table(records: list[list[Any]], schema: pa.Schema) -> pa.Table:
             arrays.append(pa.array(given, plain).cast(field.type))
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise InputError(
-                f"a property was changed by another program: {error}", column=field.name,
-                expected=str(field.type), todo="build the graph again",
+                f"a property was changed by another program: {error}",
+                column=field.name,
+                expected=str(field.type),
+                todo="build the graph again",
             ) from error
     return pa.table(arrays, schema=schema)

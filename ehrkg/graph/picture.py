@@ -132,8 +132,10 @@ class Picture:
         ]
         x = size["margin"]
         for column in self.columns:
-            parts.append(f'<text class="heading" x="{x}" y="{size["margin"] + 14}">'
-                         f"{_text(column.heading)}</text>")
+            parts.append(
+                f'<text class="heading" x="{x}" y="{size["margin"] + 14}">'
+                f"{_text(column.heading)}</text>"
+            )
             x += column.width + column.gap
         drawn = [_join(one, *ends, n) for n, (one, ends) in enumerate(self._ends(joins, boxes))]
         parts += [line for line, _ in drawn]
@@ -150,8 +152,10 @@ class Picture:
             rows = tuple(_rows(card, int(inner / size["letter"])))
             tall = len(rows) * size["line"] + 2 * size["pad"]
             by_column[card.column].append((card, rows, tall))
-        heights = {column: sum(tall for *_, tall in held) + size["between"] * (len(held) - 1)
-                   for column, held in by_column.items()}
+        heights = {
+            column: sum(tall for *_, tall in held) + size["between"] * (len(held) - 1)
+            for column, held in by_column.items()
+        }
         height = max(heights.values(), default=0.0)
         boxes: dict[str, _Box] = {}
         x = size["margin"]
@@ -172,8 +176,11 @@ class Picture:
         around = _around(joins, boxes)
         for number, one in enumerate(joins):
             a, b = boxes[one.start], boxes[one.end]
-            out, into = (around, around) if a.x == b.x else (
-                ("right", "left") if a.x < b.x else ("left", "right"))
+            out, into = (
+                (around, around)
+                if a.x == b.x
+                else (("right", "left") if a.x < b.x else ("left", "right"))
+            )
             sides[one.start, out].append((b.y + b.height / 2, number, 0))
             sides[one.end, into].append((a.y + a.height / 2, number, 1))
         ports: dict[tuple[int, int], tuple[float, float]] = {}
@@ -208,15 +215,25 @@ def _bend(a: _Box, b: _Box, around: str) -> int:
 
 def _around(joins: Sequence[Join], boxes: Mapping[str, _Box]) -> str:
     """The side by which joins within a column go around: the emptier one."""
-    within = {card for one in joins if boxes[one.start].x == boxes[one.end].x
-              for card in (one.start, one.end)}
+    within = {
+        card
+        for one in joins
+        if boxes[one.start].x == boxes[one.end].x
+        for card in (one.start, one.end)
+    }
     leftmost = min((box.x for box in boxes.values()), default=0.0)
     if any(boxes[card].x == leftmost for card in within):
         return "right"
-    away = [(boxes[one.start].x, boxes[one.end].x) for one in joins
-            if one.start in within and boxes[one.end].x != boxes[one.start].x]
-    away += [(boxes[one.end].x, boxes[one.start].x) for one in joins
-             if one.end in within and boxes[one.end].x != boxes[one.start].x]
+    away = [
+        (boxes[one.start].x, boxes[one.end].x)
+        for one in joins
+        if one.start in within and boxes[one.end].x != boxes[one.start].x
+    ]
+    away += [
+        (boxes[one.end].x, boxes[one.start].x)
+        for one in joins
+        if one.end in within and boxes[one.end].x != boxes[one.start].x
+    ]
     right = sum(here < there for here, there in away)
     return "left" if right > len(away) - right else "right"
 
@@ -262,7 +279,7 @@ def wrap(text: str, width: int, lines: int) -> list[str]:
                 line, wide = (f"{line} {piece}", wide + 1 + much) if line else (piece, much)
     found.append(line)
     if len(found) > lines:
-        rest = " ".join(found[lines - 1:])
+        rest = " ".join(found[lines - 1 :])
         found = [*found[: lines - 1], next(iter(_pieces(rest, width - 1))).rstrip() + "…"]
     return found
 
@@ -311,7 +328,7 @@ def _card(card: Card, box: _Box) -> str:
     wide = 2.5 if card.sort in ("relation", "asked") else 1.5
     rows = "".join(
         f'<tspan x="{box.x + size["pad"]:.1f}" dy="{size["line"]}"'
-        f'{_BOLD if bold else ""}>{_text(row)}</tspan>'
+        f"{_BOLD if bold else ''}>{_text(row)}</tspan>"
         for row, bold in box.rows
     )
     hover = f"<title>{_text(card.hover[:_HOVER])}</title>" if card.hover else ""
@@ -330,22 +347,30 @@ def _join(
     tone, size = style()["polarity"][one.polarity], style()["size"]
     if around:
         bend = around * (size["arc"] + 20 * (number % 3))
-        curve = (f"M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 + bend:.1f},{y2:.1f} "
-                 f"{x2:.1f},{y2:.1f}")
+        curve = (
+            f"M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 + bend:.1f},{y2:.1f} "
+            f"{x2:.1f},{y2:.1f}"
+        )
         at = (x1 + bend * 0.75, (y1 + y2) / 2)
     else:
         half = (x2 - x1) / 2
-        curve = (f"M{x1:.1f},{y1:.1f} C{x1 + half:.1f},{y1:.1f} {x2 - half:.1f},{y2:.1f} "
-                 f"{x2:.1f},{y2:.1f}")
+        curve = (
+            f"M{x1:.1f},{y1:.1f} C{x1 + half:.1f},{y1:.1f} {x2 - half:.1f},{y2:.1f} "
+            f"{x2:.1f},{y2:.1f}"
+        )
         at = ((x1 + x2) / 2, (y1 + y2) / 2)
     said = f"{tone['sign']} {one.label}" if one.polarity == "contradicts" else one.label
     dash = f' stroke-dasharray="{tone["dash"]}"' if tone["dash"] else ""
     head = f' marker-end="url(#head-{one.polarity or "plain"})"' if one.arrow else ""
     ends = f'data-start="{_text(one.start)}" data-end="{_text(one.end)}"'
-    line = (f'<path class="join" {ends} d="{curve}" stroke="{tone["colour"]}" '
-            f'stroke-width="{2.2 if one.arrow else 1.4}"{dash}{head}/>')
-    label = (f'<text class="label" {ends} x="{at[0]:.1f}" y="{at[1] + 4:.1f}" '
-             f'fill="{tone["colour"] if one.polarity else "#4B5563"}">{_text(said)}</text>')
+    line = (
+        f'<path class="join" {ends} d="{curve}" stroke="{tone["colour"]}" '
+        f'stroke-width="{2.2 if one.arrow else 1.4}"{dash}{head}/>'
+    )
+    label = (
+        f'<text class="label" {ends} x="{at[0]:.1f}" y="{at[1] + 4:.1f}" '
+        f'fill="{tone["colour"] if one.polarity else "#4B5563"}">{_text(said)}</text>'
+    )
     return line, label if one.label else ""
 
 
@@ -363,6 +388,7 @@ def _legend() -> str:
     return "".join(
         f'<span style="color:{tone["colour"]}"><svg width="34" height="10"><path d="M0,5 H34" '
         f'stroke="{tone["colour"]}" stroke-width="2.4" stroke-dasharray="{tone["dash"]}"/></svg> '
-        f'{tone["sign"]} {tone["words"]}</span>'
-        for name, tone in style()["polarity"].items() if name
+        f"{tone['sign']} {tone['words']}</span>"
+        for name, tone in style()["polarity"].items()
+        if name
     )

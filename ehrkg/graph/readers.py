@@ -42,8 +42,9 @@ def read_hospital(store: GraphStore) -> Hospital:
         format=formats[0] or "" if formats else "",
         patients=store.read_nodes("Patient"),
         visits=visits,
-        events=_sorted(events.select(EVENTS.names), "visit", "kind", "code", "route", "source",
-                       "row"),
+        events=_sorted(
+            events.select(EVENTS.names), "visit", "kind", "code", "route", "source", "row"
+        ),
         codes=codes,
         visit_codes=visit_codes,
     )
@@ -82,12 +83,25 @@ def read_knowledge(store: GraphStore) -> Knowledge:
     attributes = codes.rename_columns({"id": "code", "tree_name": "name"})
     return Knowledge(
         concepts=concepts.select(CONCEPTS.names),
-        synonyms=_sorted(store.read_nodes("Synonym").select(SYNONYMS.names),
-                         "concept", "text", "source", "scope"),
-        edges=_sorted(pa.concat_tables([STATEMENTS.empty_table(), *statements]),
-                      "predicate", "subject", "object", "source", "id"),
-        mappings=_sorted(pa.concat_tables([MAPPINGS.empty_table(), *mappings]),
-                         "subject", "predicate", "object", "source", "confidence"),
+        synonyms=_sorted(
+            store.read_nodes("Synonym").select(SYNONYMS.names), "concept", "text", "source", "scope"
+        ),
+        edges=_sorted(
+            pa.concat_tables([STATEMENTS.empty_table(), *statements]),
+            "predicate",
+            "subject",
+            "object",
+            "source",
+            "id",
+        ),
+        mappings=_sorted(
+            pa.concat_tables([MAPPINGS.empty_table(), *mappings]),
+            "subject",
+            "predicate",
+            "object",
+            "source",
+            "confidence",
+        ),
         attributes=attributes.select(CODE_ATTRIBUTES.names),
     )
 
@@ -101,8 +115,15 @@ def read_links(store: GraphStore) -> pa.Table:
     """Links from codes to concepts, with the columns of mapping's LINKS."""
     names = EDGES["MAPS_TO"].properties.names
     table = store.read_edges("MAPS_TO").rename_columns({"from": "code", "to": "concept"})
-    return _sorted(table.select(["code", "concept", *names]),
-                   "code", "levels", "concept", "method", "predicate", "source")
+    return _sorted(
+        table.select(["code", "concept", *names]),
+        "code",
+        "levels",
+        "concept",
+        "method",
+        "predicate",
+        "source",
+    )
 
 
 def read_relations(store: GraphStore) -> pa.Table:

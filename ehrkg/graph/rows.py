@@ -47,8 +47,10 @@ def conform(table: pa.Table, schema: pa.Schema, what: str, *, also: Sequence[str
             columns.append(column if column.type == types[name] else column.cast(types[name]))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise InputError(
-                f"a value of {what} does not fit: {error}", column=name,
-                found=str(column.type), expected=str(types[name]),
+                f"a value of {what} does not fit: {error}",
+                column=name,
+                found=str(column.type),
+                expected=str(types[name]),
             ) from error
     return pa.table(columns, names=names).combine_chunks()
 
@@ -91,8 +93,9 @@ def _texts(column: pa.Array) -> pa.Array:
         return pc.if_else(column, "true", "false")
     if pa.types.is_floating(column.type):
         encoded = pc.dictionary_encode(column)
-        words = [None if x is None else repr(round(x, 9) + 0.0)
-                 for x in encoded.dictionary.to_pylist()]
+        words = [
+            None if x is None else repr(round(x, 9) + 0.0) for x in encoded.dictionary.to_pylist()
+        ]
         return pa.array(words, pa.string()).take(encoded.indices)
     if pa.types.is_list(column.type):
         items = pc.replace_substring(canonical(column.flatten()), ",", "\\,")
@@ -132,7 +135,8 @@ def fold(table: pa.Table, key: Sequence[str], what: str) -> pa.Table:
         repeated = np.setdiff1d(np.arange(table.num_rows), firsts)[0]
         where = {name: table.column(name)[int(repeated)].as_py() for name in key}
         raise InputError(
-            f"{what}: two rows share a key and differ elsewhere", found=where,
+            f"{what}: two rows share a key and differ elsewhere",
+            found=where,
             expected=f"one row for each ({', '.join(key)})",
         )
     return table

@@ -98,8 +98,9 @@ def by_join(edge: EdgeType, table: pa.Table) -> Iterator[tuple[str, str, pa.Tabl
         return
     left = table.num_rows
     for start, end in edge.joins:
-        mask = pc.and_(pc.equal(table.column("from_label"), start),
-                       pc.equal(table.column("to_label"), end))
+        mask = pc.and_(
+            pc.equal(table.column("from_label"), start), pc.equal(table.column("to_label"), end)
+        )
         part = table.filter(mask)
         left -= part.num_rows
         if part.num_rows:
@@ -122,7 +123,8 @@ def check_known_ends(edge: EdgeType, side: str, label: str, part: pa.Table, ids:
         lost = pc.unique(part.column(side).filter(pc.invert(known)))
         raise InputError(
             f"{edge.type}: {len(lost)} of the {label} nodes it names are not there",
-            column=side, found=", ".join(map(str, lost.to_pylist()[:5])),
+            column=side,
+            found=", ".join(map(str, lost.to_pylist()[:5])),
             todo=f"write the {label} nodes first",
         )
 
@@ -188,10 +190,13 @@ def check_schema_versions(found: Iterable[int | None], where: object) -> None:
         return
     other = max(version or 0 for version in others)
     raise InputError(
-        "the graph has another schema", file=str(where), found=f"version {other}",
+        "the graph has another schema",
+        file=str(where),
+        found=f"version {other}",
         expected=f"version {SCHEMA_VERSION}",
         todo="build it again with this ehrkg: nothing turns an older graph into this version"
-        if other < SCHEMA_VERSION else "install the newer ehrkg that wrote it",
+        if other < SCHEMA_VERSION
+        else "install the newer ehrkg that wrote it",
     )
 
 

@@ -42,8 +42,12 @@ def write_hospital(store: GraphStore, hospital: Hospital) -> None:
     store.write_nodes("Code", _with(hospital.codes, "recorded", True))
     kinds = set(_sorted_unique(hospital.visit_codes.column("kind")))
     if strange := sorted(kinds - set(RECORDED_AS)):
-        raise InputError("a code of an unknown kind", column="kind", found=strange[0],
-                         expected=", ".join(RECORDED_AS))
+        raise InputError(
+            "a code of an unknown kind",
+            column="kind",
+            found=strange[0],
+            expected=", ".join(RECORDED_AS),
+        )
     for kind, edge_type in RECORDED_AS.items():
         part = hospital.visit_codes.filter(pc.equal(hospital.visit_codes.column("kind"), kind))
         table = part.drop_columns(["kind"]).rename_columns({"visit": "from", "code": "to"})
@@ -61,11 +65,17 @@ def write_knowledge(store: GraphStore, knowledge: Knowledge) -> None:
     """
     edges, mappings, synonyms = knowledge.edges, knowledge.mappings, knowledge.synonyms
     store.write_nodes("Concept", _with(knowledge.concepts, "declared", True))
-    named = [edges.column("subject"), edges.column("object"), mappings.column("subject"),
-             mappings.column("object"), synonyms.column("concept")]
+    named = [
+        edges.column("subject"),
+        edges.column("object"),
+        mappings.column("subject"),
+        mappings.column("object"),
+        synonyms.column("concept"),
+    ]
     _bare(store, "Concept", *named)
-    _write_sources(store, *(t.column("source") for t in
-                            (knowledge.concepts, synonyms, edges, mappings)))
+    _write_sources(
+        store, *(t.column("source") for t in (knowledge.concepts, synonyms, edges, mappings))
+    )
     _write_synonyms(store, synonyms)
     _write_statements(store, edges)
     _write_mappings(store, mappings)
@@ -97,11 +107,14 @@ def write_relations(store: GraphStore, relations: pa.Table, evidence: pa.Table) 
         other = relations.column(end)
         is_code = pc.is_in(other, value_set=_array(codes))
         _bare(store, "Concept", other.filter(pc.invert(is_code)))
-        table = pa.table({
-            "from": ids, "to": other,
-            "from_label": pa.array(["Relation"] * len(other), pa.string()),
-            "to_label": pc.if_else(is_code, "Code", "Concept"),
-        })
+        table = pa.table(
+            {
+                "from": ids,
+                "to": other,
+                "from_label": pa.array(["Relation"] * len(other), pa.string()),
+                "to_label": pc.if_else(is_code, "Code", "Concept"),
+            }
+        )
         _replace_edges(store, edge_type, ids, table)
     proposers = _exploded(relations, "id", "proposers")
     _bare(store, "Proposer", proposers.column("to"))
@@ -127,8 +140,10 @@ def write_templates(store: GraphStore, templates: pa.Table) -> None:
     routes = _exploded(templates, "id", "context_routes")
     if given.num_rows != routes.num_rows:
         raise InputError(
-            "context and context_routes differ in length", column="context_routes",
-            found=routes.num_rows, expected=str(given.num_rows),
+            "context and context_routes differ in length",
+            column="context_routes",
+            found=routes.num_rows,
+            expected=str(given.num_rows),
         )
     given = given.append_column("route", routes.column("to"))
     _replace_edges(store, "GIVEN", ids, given)
@@ -140,8 +155,11 @@ def write_templates(store: GraphStore, templates: pa.Table) -> None:
 
 def _write_synonyms(store: GraphStore, synonyms: pa.Table) -> None:
     ids = pa.array(
-        [short_id("y", *row.values()) for row in
-         synonyms.select(["concept", "text", "scope", "source"]).to_pylist()], pa.string()
+        [
+            short_id("y", *row.values())
+            for row in synonyms.select(["concept", "text", "scope", "source"]).to_pylist()
+        ],
+        pa.string(),
     )
     table = synonyms.append_column("id", ids)
     store.write_nodes("Synonym", table)
@@ -153,7 +171,9 @@ def _write_statements(store: GraphStore, edges: pa.Table) -> None:
     for predicate in _sorted_unique(edges.column("predicate")):
         if predicate not in EDGES:
             raise InputError(
-                "an edge with an unknown predicate", column="predicate", found=predicate,
+                "an edge with an unknown predicate",
+                column="predicate",
+                found=predicate,
                 expected="a predicate of ehrkg/ontology/predicates.yaml",
             )
         part = table.filter(pc.equal(table.column("predicate"), predicate))
@@ -168,7 +188,9 @@ def _write_mappings(store: GraphStore, mappings: pa.Table) -> None:
     for predicate in _sorted_unique(mappings.column("predicate")):
         if predicate not in MAPPING_PREDICATES:
             raise InputError(
-                "a mapping with an unknown predicate", column="predicate", found=predicate,
+                "a mapping with an unknown predicate",
+                column="predicate",
+                found=predicate,
                 expected=", ".join(MAPPING_PREDICATES),
             )
         part = table.filter(pc.equal(table.column("predicate"), predicate))
@@ -232,8 +254,9 @@ def _bare_codes(store: GraphStore, column: pa.ChunkedArray) -> None:
         if one not in there:
             system, _, code = one.partition(":")
             known = CODE_SYSTEMS.get(system)
-            found.append({"id": one, "system": system, "code": code,
-                          "kind": known.kind if known else None})
+            found.append(
+                {"id": one, "system": system, "code": code, "kind": known.kind if known else None}
+            )
     if found:
         store.write_nodes("Code", pa.Table.from_pylist(found))
 
@@ -277,10 +300,13 @@ def _exploded(table: pa.Table, key: str, column: str) -> pa.Table:
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     starts = np.cumsum(lengths) - lengths
     at = np.arange(len(parents)) - starts[parents.to_numpy(zero_copy_only=False)]
-    return pa.table({
-        "from": table.column(key).take(parents), "to": pc.list_flatten(lists),
-        "position": pa.array(at, pa.int32()),
-    })
+    return pa.table(
+        {
+            "from": table.column(key).take(parents),
+            "to": pc.list_flatten(lists),
+            "position": pa.array(at, pa.int32()),
+        }
+    )
 
 
 def _edges(table: pa.Table, start: str, end: str) -> pa.Table:
@@ -296,8 +322,10 @@ def _with(table: pa.Table, name: str, value: bool) -> pa.Table:
 
 
 def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return pa.table({"x": column}).combine_chunks().column("x").chunk(0) if len(column) else (
-        pa.nulls(0, column.type)
+    return (
+        pa.table({"x": column}).combine_chunks().column("x").chunk(0)
+        if len(column)
+        else (pa.nulls(0, column.type))
     )
 
 

@@ -52,8 +52,10 @@ def supported_by_one_source(plot: Plot) -> None:
     plot.node("Relation", "r4", sources=[A])
 
 
-@fault({"relation": "r5_4", "definitions": 0, "coding_rules": 2},
-       {"relation": "r6_4", "definitions": 1, "coding_rules": 0})
+@fault(
+    {"relation": "r5_4", "definitions": 0, "coding_rules": 2},
+    {"relation": "r6_4", "definitions": 1, "coding_rules": 0},
+)
 def definitions_or_rules_only(plot: Plot) -> None:
     plot.relation("r5_4", HF10, "CAUSES", HF9, n_path=0, n_coding_rule=2, verdict="unsupported")
     plot.relation("r6_4", AKI10, "CAUSES", HF9, n_path=0, n_definition=1, verdict="supported")
@@ -62,29 +64,49 @@ def definitions_or_rules_only(plot: Plot) -> None:
 @fault({"relation": "r1", "supported_by": A, "contradicted_by": B})
 def supported_and_contradicted(plot: Plot) -> None:
     plot.evidence("against", "r1", FURO, HF, source=B, polarity="contradicts")
-    plot.evidence("against itself", "r2", HF, source="infores:c", kind="statistic",
-                  polarity="neutral")
+    plot.evidence(
+        "against itself", "r2", HF, source="infores:c", kind="statistic", polarity="neutral"
+    )
 
 
-@fault({"predicate": "CAUSES", "head_system": "ICD10CM", "tail_system": "ICD10CM",
-        "verdict": "supported", "relations": 1, "mean_score": 0.8},
-       {"predicate": "CAUSES", "head_system": "ICD9CM", "verdict": "ambiguous", "relations": 2,
-        "mean_score": 0.3}, silent=False)
+@fault(
+    {
+        "predicate": "CAUSES",
+        "head_system": "ICD10CM",
+        "tail_system": "ICD10CM",
+        "verdict": "supported",
+        "relations": 1,
+        "mean_score": 0.8,
+    },
+    {
+        "predicate": "CAUSES",
+        "head_system": "ICD9CM",
+        "verdict": "ambiguous",
+        "relations": 2,
+        "mean_score": 0.3,
+    },
+    silent=False,
+)
 def verdicts_by_predicate_and_system(plot: Plot) -> None:
     plot.relation("r5_6", HF9, "CAUSES", AKI10, verdict="ambiguous", score=0.2)
     plot.relation("r6_6", HF9, "CAUSES", HF10, verdict="ambiguous", score=0.4)
 
 
-@fault({"source": A, "supports": 3, "supports_alone": 0, "questions": 4, "questions_alone": 0},
-       {"source": B, "supports": 4, "supports_alone": 1, "questions": 5, "questions_alone": 1},
-       silent=False)
+@fault(
+    {"source": A, "supports": 3, "supports_alone": 0, "questions": 4, "questions_alone": 0},
+    {"source": B, "supports": 4, "supports_alone": 1, "questions": 5, "questions_alone": 1},
+    silent=False,
+)
 def source_contribution(plot: Plot) -> None:
     plot.relation("r5_7", DRUG, "TREATS", AKI10, sources=[B])
     plot.template("t5_7", "treatment", "r5_7", "v2", AKI10, DRUG)
 
 
-@fault({"source": B, "predicate": "PREVENTS", "statements": 2, "alone": 1},
-       {"source": A, "predicate": "PREVENTS", "statements": 1, "alone": 0}, silent=False)
+@fault(
+    {"source": B, "predicate": "PREVENTS", "statements": 2, "alone": 1},
+    {"source": A, "predicate": "PREVENTS", "statements": 1, "alone": 0},
+    silent=False,
+)
 def statements_by_source(plot: Plot) -> None:
     plot.says(FURO, "PREVENTS", HF, A)
     plot.says(FURO, "PREVENTS", HF, B)
@@ -105,23 +127,28 @@ def unmapped_codes(plot: Plot) -> None:
     plot.edge("DIAGNOSED", "v3", "ICD10CM:R99", route="")
 
 
-@fault({"code": HF10, "concept": HF, "levels": 0, "visits": 2},
-       {"code": HF10, "concept": AKI, "levels": 0})
+@fault(
+    {"code": HF10, "concept": HF, "levels": 0, "visits": 2},
+    {"code": HF10, "concept": AKI, "levels": 0},
+)
 def codes_with_several_mappings(plot: Plot) -> None:
     plot.link(HF10, AKI)
     plot.link(AKI10, HF, levels=2)
 
 
-@fault({"relation": "r2", "code": AKI10, "concept": "MONDO:0005240", "levels": 2},
-       levels=2)
+@fault({"relation": "r2", "code": AKI10, "concept": "MONDO:0005240", "levels": 2}, levels=2)
 def broad_mappings_in_verdicts(plot: Plot) -> None:
     plot.link(AKI10, "MONDO:0005240", levels=2)
     plot.link(AKI10, "MONDO:0005240", levels=3, method="synonym")
     plot.node("Relation", "r2", tail_concept="MONDO:0005240")
 
 
-@fault({"length": 1, "concept": "MONDO:0005044"}, {"length": 2, "concept": "MONDO:0000001"},
-       {"length": 3, "concept": "x1"}, {"length": 4, "concept": "y1"})
+@fault(
+    {"length": 1, "concept": "MONDO:0005044"},
+    {"length": 2, "concept": "MONDO:0000001"},
+    {"length": 3, "concept": "x1"},
+    {"length": 4, "concept": "y1"},
+)
 def hierarchy_cycles(plot: Plot) -> None:
     plot.says("MONDO:0005044", "SUBCLASS_OF", "MONDO:0005044")
     plot.says("MONDO:0000001", "SUBCLASS_OF", "MONDO:0005267")
@@ -137,8 +164,10 @@ def hierarchy_orphans(plot: Plot) -> None:
     plot.code("ICD10CM:X00", "lone", "MONDO:lone")
 
 
-@fault({"drug": FURO, "condition": HF, "through": "", "against_source": B},
-       {"drug": FURO, "condition": HF, "through": "ATC:C03CA", "against_source": A})
+@fault(
+    {"drug": FURO, "condition": HF, "through": "", "against_source": B},
+    {"drug": FURO, "condition": HF, "through": "ATC:C03CA", "against_source": A},
+)
 def treats_and_contraindicated(plot: Plot) -> None:
     plot.says(FURO, "CONTRAINDICATED_IN", HF, B)
     plot.says("ATC:C03CA", "CONTRAINDICATED_IN", HF, A)
@@ -150,9 +179,13 @@ def stated_and_denied(plot: Plot) -> None:
     plot.says(HF, "CAUSES", AKI, B, negated=True)
 
 
-@fault({"ancestor": "MONDO:0005240", "template": "t2", "answer": AKI10},
-       {"ancestor": "MONDO:0005240", "template": "t3", "answer": AKI10},
-       silent=False, code="ICD10CM:N18.9", up=1)
+@fault(
+    {"ancestor": "MONDO:0005240", "template": "t2", "answer": AKI10},
+    {"ancestor": "MONDO:0005240", "template": "t3", "answer": AKI10},
+    silent=False,
+    code="ICD10CM:N18.9",
+    up=1,
+)
 def answers_under_ancestor(plot: Plot) -> None:
     plot.concept("MONDO:ckd", "chronic kidney disease", "MONDO:0005240")
     plot.code("ICD10CM:N18.9", "Chronic kidney disease", "MONDO:ckd")
@@ -164,35 +197,75 @@ def hubs(plot: Plot) -> None:
     plot.evidence("seen together", "r5_18", HF, kind="statistic", polarity="neutral")
 
 
-@fault({"evidence": "nay", "kind": "path", "polarity": "contradicts", "weight": 0.25,
-        "text": "It's \"not\" so;\n{no} \\ 寒", "source": B, "origin": "b"},
-       {"evidence": f"r1 {A}", "polarity": "supports"}, silent=False, relation="r1")
+@fault(
+    {
+        "evidence": "nay",
+        "kind": "path",
+        "polarity": "contradicts",
+        "weight": 0.25,
+        "text": 'It\'s "not" so;\n{no} \\ 寒',
+        "source": B,
+        "origin": "b",
+    },
+    {"evidence": f"r1 {A}", "polarity": "supports"},
+    silent=False,
+    relation="r1",
+)
 def relation_evidence(plot: Plot) -> None:
-    plot.evidence("nay", "r1", FURO, text="It's \"not\" so;\n{no} \\ 寒", source=B, origin="b",
-                  polarity="contradicts", weight=0.25)
+    plot.evidence(
+        "nay",
+        "r1",
+        FURO,
+        text='It\'s "not" so;\n{no} \\ 寒',
+        source=B,
+        origin="b",
+        polarity="contradicts",
+        weight=0.25,
+    )
 
 
-@fault({"how": "maps to", "other": HF, "detail": "label"},
-       {"how": "is below", "other": "MONDO:0005267", "detail": A},
-       {"how": "heads", "predicate": "CAUSES", "other": AKI10, "detail": "supported"},
-       {"how": "ends", "predicate": "TREATS", "other": DRUG, "detail": "supported"},
-       {"how": "ends", "predicate": "PREDISPOSES_TO", "other": HF9, "detail": "ambiguous"},
-       silent=False, code=HF10)
+@fault(
+    {"how": "maps to", "other": HF, "detail": "label"},
+    {"how": "is below", "other": "MONDO:0005267", "detail": A},
+    {"how": "heads", "predicate": "CAUSES", "other": AKI10, "detail": "supported"},
+    {"how": "ends", "predicate": "TREATS", "other": DRUG, "detail": "supported"},
+    {"how": "ends", "predicate": "PREDISPOSES_TO", "other": HF9, "detail": "ambiguous"},
+    silent=False,
+    code=HF10,
+)
 def code_neighbourhood(plot: Plot) -> None:
     plot.relation("r5_20", HF9, "PREDISPOSES_TO", HF10, verdict="ambiguous")
 
 
-@fault({"predicate": "CAUSES", "age_band": "65-79", "sex": "F", "relations": 1, "templates": 2,
-        "patients": 1},
-       {"predicate": "CAUSES", "age_band": "40-64", "sex": "M", "relations": 1, "templates": 1,
-        "patients": 1}, silent=False)
+@fault(
+    {
+        "predicate": "CAUSES",
+        "age_band": "65-79",
+        "sex": "F",
+        "relations": 1,
+        "templates": 2,
+        "patients": 1,
+    },
+    {
+        "predicate": "CAUSES",
+        "age_band": "40-64",
+        "sex": "M",
+        "relations": 1,
+        "templates": 1,
+        "patients": 1,
+    },
+    silent=False,
+)
 def relations_by_age_and_sex(plot: Plot) -> None:
     plot.template("t5_21", "diagnosis", "r2", "v3", HF9, AKI10, age_band="40-64")
 
 
-@fault({"role": "answer", "template": "t5_22", "via": "ICD10CM:E87.6"},
-       {"role": "context", "template": "t6_22", "via": "ICD10CM:E87.6"},
-       {"role": "evidence", "template": "t1", "via": "through it"}, concept="HP:0002900")
+@fault(
+    {"role": "answer", "template": "t5_22", "via": "ICD10CM:E87.6"},
+    {"role": "context", "template": "t6_22", "via": "ICD10CM:E87.6"},
+    {"role": "evidence", "template": "t1", "via": "through it"},
+    concept="HP:0002900",
+)
 def questions_touching_concept(plot: Plot) -> None:
     plot.concept("HP:0002900", "hypokalaemia", "MONDO:0000001", kind="finding")
     plot.code("ICD10CM:E87.6", "Hypokalemia", "HP:0002900")
@@ -203,8 +276,7 @@ def questions_touching_concept(plot: Plot) -> None:
     plot.evidence("through it", "r1", "HP:0002900", "HP:0002900")
 
 
-@fault({"code": "DRUGNAME:bumetanide", "concept": "DRUGBANK:DB00887", "statements": 1,
-        "visits": 1})
+@fault({"code": "DRUGNAME:bumetanide", "concept": "DRUGBANK:DB00887", "statements": 1, "visits": 1})
 def thin_distractors(plot: Plot) -> None:
     for drug, concept in (("bumetanide", "DRUGBANK:DB00887"), ("water", "DRUGBANK:DB09145")):
         plot.concept(concept, drug, "ATC:C03CA", kind="drug")
@@ -213,25 +285,46 @@ def thin_distractors(plot: Plot) -> None:
     plot.says("DRUGBANK:DB00887", "TREATS", HF)
 
 
-@fault({"meta_path": "class_contraindicated", "polarity": "contradicts", "predicate": "TREATS",
-        "relations": 2, "paths": 3, "mean_weight": 0.3}, silent=False)
+@fault(
+    {
+        "meta_path": "class_contraindicated",
+        "polarity": "contradicts",
+        "predicate": "TREATS",
+        "relations": 2,
+        "paths": 3,
+        "mean_weight": 0.3,
+    },
+    silent=False,
+)
 def meta_paths_in_use(plot: Plot) -> None:
     for number, (relation, weight) in enumerate((("r1", 0.2), ("r1", 0.3), ("r4", 0.4))):
-        plot.evidence(f"x{number}", relation, FURO, meta_path="class_contraindicated",
-                      polarity="contradicts", weight=weight)
+        plot.evidence(
+            f"x{number}",
+            relation,
+            FURO,
+            meta_path="class_contraindicated",
+            polarity="contradicts",
+            weight=weight,
+        )
 
 
-@fault({"predicate": "TREATS", "reason": "unlinked: tail", "relations": 2},
-       {"predicate": "TREATS", "reason": "unlinked: head", "relations": 1}, silent=False)
+@fault(
+    {"predicate": "TREATS", "reason": "unlinked: tail", "relations": 2},
+    {"predicate": "TREATS", "reason": "unlinked: head", "relations": 1},
+    silent=False,
+)
 def why_unsupported(plot: Plot) -> None:
     both = ["unlinked: head", "unlinked: tail"]
     plot.relation("r5_25", DRUG, "TREATS", AKI10, verdict="unsupported", reasons=both)
-    plot.relation("r6_25", DRUG, "TREATS", AKI10, route="x", verdict="unsupported",
-                  reasons=both[1:])
+    plot.relation(
+        "r6_25", DRUG, "TREATS", AKI10, route="x", verdict="unsupported", reasons=both[1:]
+    )
 
 
-@fault({"concept": HF, "name": "heart failure", "relations": 3},
-       {"concept": AKI, "name": "acute kidney injury", "relations": 1})
+@fault(
+    {"concept": HF, "name": "heart failure", "relations": 3},
+    {"concept": AKI, "name": "acute kidney injury", "relations": 1},
+)
 def concepts_without_definition(plot: Plot) -> None:
     plot.node("Concept", HF, definition="")
     plot.node("Concept", AKI, definition=None)
@@ -246,15 +339,18 @@ def undeclared_concepts(plot: Plot) -> None:
     plot.says("MONDO:gone", "CAUSES", HF)
 
 
-@fault({"name": "heart failure", "kind": "disease", "concepts": 2, "first": HF,
-        "last": "MONDO:twin"})
+@fault(
+    {"name": "heart failure", "kind": "disease", "concepts": 2, "first": HF, "last": "MONDO:twin"}
+)
 def shared_names(plot: Plot) -> None:
     plot.concept("MONDO:twin", "Heart Failure", "MONDO:0005267")
     plot.concept("HP:twin", "heart failure", "MONDO:0005267", kind="finding")
 
 
-@fault({"template": "t2", "given": HF10, "answer": AKI10, "source": "infores:icd10cm"},
-       {"template": "t3", "given": HF10, "answer": AKI10})
+@fault(
+    {"template": "t2", "given": HF10, "answer": AKI10, "source": "infores:icd10cm"},
+    {"template": "t3", "given": HF10, "answer": AKI10},
+)
 def coding_rule_binds_answer(plot: Plot) -> None:
     plot.says(HF10, "USE_ADDITIONAL_CODE", AKI10, "infores:icd10cm")
 
@@ -265,17 +361,26 @@ def excludes1_in_one_visit(plot: Plot) -> None:
     plot.says(AKI10, "EXCLUDES1", HF9)
 
 
-@fault({"template": "t3", "answer": AKI10, "earlier_code": "ICD9CM:584.9",
-        "earlier_visit": "v1", "concept": AKI})
+@fault(
+    {
+        "template": "t3",
+        "answer": AKI10,
+        "earlier_code": "ICD9CM:584.9",
+        "earlier_visit": "v1",
+        "concept": AKI,
+    }
+)
 def answer_in_earlier_visit(plot: Plot) -> None:
     plot.code("ICD9CM:584.9", "Acute kidney failure", AKI)
     plot.edge("DIAGNOSED", "v1", "ICD9CM:584.9", route="")
     plot.edge("DIAGNOSED", "v3", "ICD9CM:584.9", route="")
 
 
-@fault({"task": "treatment", "answer": DRUG, "templates": 3, "patients": 2, "share": 0.75},
-       {"task": "treatment", "answer": "DRUGNAME:bumetanide", "templates": 1, "share": 0.25},
-       silent=False)
+@fault(
+    {"task": "treatment", "answer": DRUG, "templates": 3, "patients": 2, "share": 0.75},
+    {"task": "treatment", "answer": "DRUGNAME:bumetanide", "templates": 1, "share": 0.25},
+    silent=False,
+)
 def answers_asked_most(plot: Plot) -> None:
     plot.concept("DRUGBANK:DB00887", "bumetanide", "ATC:C03CA", kind="drug")
     plot.code("DRUGNAME:bumetanide", "Bumetanide", "DRUGBANK:DB00887")
@@ -284,8 +389,11 @@ def answers_asked_most(plot: Plot) -> None:
     plot.template("t6_32", "treatment", "r5_32", "v2", HF10, "DRUGNAME:bumetanide")
 
 
-@fault({"given": HF10, "answer": DRUG, "visits": 4, "both": 3, "share": 0.75, "templates": 1},
-       visits=4, share=0.7)
+@fault(
+    {"given": HF10, "answer": DRUG, "visits": 4, "both": 3, "share": 0.75, "templates": 1},
+    visits=4,
+    share=0.7,
+)
 def context_reveals_answer(plot: Plot) -> None:
     for number in (4, 5):
         plot.patient(f"p{number}", "F", "train")
@@ -295,8 +403,9 @@ def context_reveals_answer(plot: Plot) -> None:
 @fault({"relation": "r3", "lift": 9.5, "patients": 20})
 def strong_association_without_path(plot: Plot) -> None:
     plot.node("Relation", "r3", lift=9.5)
-    plot.relation("r5_34", HF9, "CAUSES", AKI10, verdict="unsupported", n_path=0, lift=9.5,
-                  tail_concept="")
+    plot.relation(
+        "r5_34", HF9, "CAUSES", AKI10, verdict="unsupported", n_path=0, lift=9.5, tail_concept=""
+    )
 
 
 @fault({"relation": "r2", "lift": 0.4, "templates": 2})
@@ -312,15 +421,26 @@ def route_mismatch(plot: Plot) -> None:
     plot.evidence("by vein", "r5_36", FURO, AKI, source=B, edges=[said])
 
 
-@fault({"head_concept": FURO, "predicate": "TREATS", "tail_concept": HF, "relations": 2,
-        "verdicts": 2, "supported": 1})
+@fault(
+    {
+        "head_concept": FURO,
+        "predicate": "TREATS",
+        "tail_concept": HF,
+        "relations": 2,
+        "verdicts": 2,
+        "supported": 1,
+    }
+)
 def same_concepts_other_verdict(plot: Plot) -> None:
     plot.node("Relation", "r4", verdict="ambiguous")
 
 
-@fault({"role": "context", "code": HF10, "visit": "v1", "file": "hosp/a.csv", "row": 1},
-       {"role": "answer", "code": AKI10, "visit": "v2", "row": 77, "written": "N17\n9"},
-       silent=False, template="t3")
+@fault(
+    {"role": "context", "code": HF10, "visit": "v1", "file": "hosp/a.csv", "row": 1},
+    {"role": "answer", "code": AKI10, "visit": "v2", "row": 77, "written": "N17\n9"},
+    silent=False,
+    template="t3",
+)
 def trace_template(plot: Plot) -> None:
     for edge in plot.edges["DIAGNOSED"]:
         if edge["to"] == AKI10:
@@ -338,8 +458,16 @@ def relations_across_splits(plot: Plot) -> None:
     plot.template("t5_40", "diagnosis", "r2", "v3", HF9, AKI10)
 
 
-@fault({"task": "diagnosis", "visit": "v2", "answer": AKI10, "templates": 2, "relations": 2,
-        "first": "t2"})
+@fault(
+    {
+        "task": "diagnosis",
+        "visit": "v2",
+        "answer": AKI10,
+        "templates": 2,
+        "relations": 2,
+        "first": "t2",
+    }
+)
 def same_question_twice(plot: Plot) -> None:
     plot.relation("r5_41", HF9, "CAUSES", AKI10)
     plot.template("t9_41", "diagnosis", "r5_41", "v2", HF9, AKI10)

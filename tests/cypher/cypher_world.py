@@ -35,23 +35,50 @@ class Plot:
         self.node("Visit", own, patient=patient, ordinal=ordinal, **more)
         self.edge("HAS_VISIT", patient, own)
         for row, code in enumerate(codes, 1):
-            self.edge(RECORDED_AS[kind(code)], own, code, route="oral" if kind(code) == "drug"
-                      else "", source="hosp/a.csv", row=row, raw_code=code, n=1)
+            self.edge(
+                RECORDED_AS[kind(code)],
+                own,
+                code,
+                route="oral" if kind(code) == "drug" else "",
+                source="hosp/a.csv",
+                row=row,
+                raw_code=code,
+                n=1,
+            )
 
     def code(self, own: str, name: str, concept: str | None, levels: int = 0, **more: Any) -> None:
         system, _, code = own.partition(":")
-        self.node("Code", own, system=system, code=code, name=name, kind=kind(own),
-                  **{"recorded": True, "described": True, **more})
+        self.node(
+            "Code",
+            own,
+            system=system,
+            code=code,
+            name=name,
+            kind=kind(own),
+            **{"recorded": True, "described": True, **more},
+        )
         if concept:
             self.link(own, concept, levels)
 
     def link(self, code: str, concept: str, levels: int = 0, method: str = "label") -> None:
-        self.edge("MAPS_TO", code, concept, predicate="skos:exactMatch", method=method,
-                  levels=levels, source=A, confidence=1.0)
+        self.edge(
+            "MAPS_TO",
+            code,
+            concept,
+            predicate="skos:exactMatch",
+            method=method,
+            levels=levels,
+            source=A,
+            confidence=1.0,
+        )
 
     def concept(self, own: str, name: str, parent: str | None = None, **more: Any) -> None:
-        known = {"kind": "disease", "definition": f"{name}, defined.", "source": A,
-                 "declared": True}
+        known = {
+            "kind": "disease",
+            "definition": f"{name}, defined.",
+            "source": A,
+            "declared": True,
+        }
         self.node("Concept", own, name=name, **known | more)
         if parent:
             self.says(own, "SUBCLASS_OF", parent)
@@ -65,10 +92,20 @@ class Plot:
     def relation(self, own: str, head: str, predicate: str, tail: str, **more: Any) -> None:
         """A relation that two sources support, unless told otherwise."""
         known: dict[str, Any] = {
-            "route": "oral" if kind(head) == "drug" else "", "verdict": "supported", "score": 0.8,
-            "head_concept": self._concept(head), "tail_concept": self._concept(tail), "n_path": 2,
-            "n_definition": 0, "n_coding_rule": 0, "n_contradicting": 0, "origins": ["a", "b"],
-            "sources": [A, B], "depends_on": [], "reasons": ["said so"], "lift": 3.0,
+            "route": "oral" if kind(head) == "drug" else "",
+            "verdict": "supported",
+            "score": 0.8,
+            "head_concept": self._concept(head),
+            "tail_concept": self._concept(tail),
+            "n_path": 2,
+            "n_definition": 0,
+            "n_coding_rule": 0,
+            "n_contradicting": 0,
+            "origins": ["a", "b"],
+            "sources": [A, B],
+            "depends_on": [],
+            "reasons": ["said so"],
+            "lift": 3.0,
             "n_patients": 20,
         }
         self.node("Relation", own, head=head, predicate=predicate, tail=tail, **known | more)
@@ -79,27 +116,59 @@ class Plot:
         return next((e["to"] for e in self.edges["MAPS_TO"] if e["from"] == code), "")
 
     def evidence(self, own: str, relation: str, *cites: str, **more: Any) -> None:
-        known: dict[str, Any] = {"kind": "path", "polarity": "supports", "text": f"{own} says so",
-                                 "source": A, "origin": "a", "weight": 0.5, "meta_path": "stated",
-                                 "edges": []}
+        known: dict[str, Any] = {
+            "kind": "path",
+            "polarity": "supports",
+            "text": f"{own} says so",
+            "source": A,
+            "origin": "a",
+            "weight": 0.5,
+            "meta_path": "stated",
+            "edges": [],
+        }
         self.node("Evidence", own, relation=relation, concepts=list(cites), **known | more)
         self.edge("BACKED_BY", relation, own, polarity=(known | more)["polarity"])
         for position, concept in enumerate(cites):
             self.edge("CITES", own, concept, position=position, edge_id="")
 
     def template(
-        self, own: str, task: str, relation: str, visit: str, given: str, answer: str,
-        target: str = "", **more: Any,
+        self,
+        own: str,
+        task: str,
+        relation: str,
+        visit: str,
+        given: str,
+        answer: str,
+        target: str = "",
+        **more: Any,
     ) -> None:
         held = self.nodes["Visit"].get(visit, {})
         patient = held.get("patient", "")
         who = self.nodes["Patient"].get(patient, {})
-        known = {"predicate": self.nodes["Relation"][relation]["predicate"], "patient": patient,
-                 "age": held.get("age"), "age_band": "65-79", "sex": who.get("sex"),
-                 "split": who.get("split"), "context": [given], "answer": [answer], "flags": [],
-                 "history": [], "context_routes": [""], "answer_route": "", "anchor_position": 0}
-        self.node("Template", own, task=task, relation=relation, visit=visit,
-                  target_visit=target or visit, **known | more)
+        known = {
+            "predicate": self.nodes["Relation"][relation]["predicate"],
+            "patient": patient,
+            "age": held.get("age"),
+            "age_band": "65-79",
+            "sex": who.get("sex"),
+            "split": who.get("split"),
+            "context": [given],
+            "answer": [answer],
+            "flags": [],
+            "history": [],
+            "context_routes": [""],
+            "answer_route": "",
+            "anchor_position": 0,
+        }
+        self.node(
+            "Template",
+            own,
+            task=task,
+            relation=relation,
+            visit=visit,
+            target_visit=target or visit,
+            **known | more,
+        )
         self.edge("ASSERTS", own, relation)
         self.edge("AT", own, visit)
         self.edge("TARGET", own, target or visit)
@@ -123,8 +192,11 @@ class Plot:
 def kind(code: str) -> str:
     """The kind of a code, by its system."""
     system = code.partition(":")[0]
-    return "drug" if system == "DRUGNAME" else (
-        "procedure" if system in ("ICD9PROC", "ICD10PCS") else "diagnosis")
+    return (
+        "drug"
+        if system == "DRUGNAME"
+        else ("procedure" if system in ("ICD9PROC", "ICD10PCS") else "diagnosis")
+    )
 
 
 def sound() -> Plot:
@@ -141,12 +213,27 @@ def sound() -> Plot:
     plot.concept("ATC:C03CA", "sulfonamides, plain", kind="drug_class")
     plot.concept(FURO, "furosemide", "ATC:C03CA", kind="drug")
     plot.concept("ATC:C03CX", "other high-ceiling diuretics", kind="drug_class")
-    plot.code(HF10, "Heart failure, unspecified", HF, ccsr=["CIR019"],
-              chapter_name="Diseases of the circulatory system")
-    plot.code(HF9, "Congestive heart failure", HF, ccsr=["CIR019"],
-              chapter_name="Diseases Of The Circulatory System")
-    plot.code(AKI10, "Acute kidney failure", AKI, ccsr=["GEN002"],
-              chapter_name="Diseases of the genitourinary system")
+    plot.code(
+        HF10,
+        "Heart failure, unspecified",
+        HF,
+        ccsr=["CIR019"],
+        chapter_name="Diseases of the circulatory system",
+    )
+    plot.code(
+        HF9,
+        "Congestive heart failure",
+        HF,
+        ccsr=["CIR019"],
+        chapter_name="Diseases Of The Circulatory System",
+    )
+    plot.code(
+        AKI10,
+        "Acute kidney failure",
+        AKI,
+        ccsr=["GEN002"],
+        chapter_name="Diseases of the genitourinary system",
+    )
     plot.code(DRUG, "Furosemide", FURO)
     for code in (HF10, HF9, AKI10):
         plot.concept(code, f"{code}, as the tree has it", "MONDO:0000001")
@@ -157,22 +244,41 @@ def sound() -> Plot:
     plot.visit("v2", "p1", 2, AKI10, HF10, kind="URGENT", age=71, gap_days=40)
     plot.visit("v3", "p2", 1, HF9, DRUG, kind="ELECTIVE", age=50)
     plot.edge("NEXT", "v1", "v2")
-    stated = [plot.says(FURO, "TREATS", HF, source, route="oral|intravenous")
-              for source in (A, B)]
+    stated = [plot.says(FURO, "TREATS", HF, source, route="oral|intravenous") for source in (A, B)]
     caused = [plot.says(HF, "CAUSES", AKI, source) for source in (A, B)]
     for source in (A, B):
         plot.says(FURO, "CONTRAINDICATED_IN", AKI, source)
         plot.says("ATC:C03CX", "CONTRAINDICATED_IN", HF, source)
     plot.relation("r1", DRUG, "TREATS", HF10)
     plot.relation("r2", HF10, "CAUSES", AKI10)
-    plot.relation("r3", AKI10, "CAUSES", HF10, verdict="unsupported", score=0.0, n_path=0,
-                  reasons=["no path joins the two ends"], lift=1.1, origins=[], sources=[])
+    plot.relation(
+        "r3",
+        AKI10,
+        "CAUSES",
+        HF10,
+        verdict="unsupported",
+        score=0.0,
+        n_path=0,
+        reasons=["no path joins the two ends"],
+        lift=1.1,
+        origins=[],
+        sources=[],
+    )
     plot.relation("r4", DRUG, "TREATS", HF9)
-    for relation, edges, ends in (("r1", stated, (FURO, HF)), ("r2", caused, (HF, AKI)),
-                                  ("r4", stated, (FURO, HF))):
+    for relation, edges, ends in (
+        ("r1", stated, (FURO, HF)),
+        ("r2", caused, (HF, AKI)),
+        ("r4", stated, (FURO, HF)),
+    ):
         for edge, source in zip(edges, (A, B), strict=True):
-            plot.evidence(f"{relation} {source}", relation, *ends, source=source,
-                          origin=source.partition(":")[2], edges=[edge])
+            plot.evidence(
+                f"{relation} {source}",
+                relation,
+                *ends,
+                source=source,
+                origin=source.partition(":")[2],
+                edges=[edge],
+            )
     plot.template("t1", "treatment", "r1", "v1", HF10, DRUG)
     plot.template("t2", "diagnosis", "r2", "v2", HF10, AKI10)
     plot.template("t3", "prognosis", "r2", "v1", HF10, AKI10, "v2", gap_days=40)

@@ -17,8 +17,11 @@ BAD = [
     ("MATCH (t:Template) RETURN [x IN t.flags | x] AS f", "list comprehensions", 27),
     ("MATCH (t:Template) RETURN [x IN t.flags WHERE x <> 'a'] AS f", "list comprehensions", 27),
     ("MATCH (c:Code) RETURN [(c)-[:MAPS_TO]->(k) | k.id] AS f", "pattern comprehensions", 23),
-    ("MATCH p = shortestPath((a:Concept)-[:CAUSES*..3]->(b:Concept)) RETURN length(p) AS n",
-     "shortestPath()", 11),
+    (
+        "MATCH p = shortestPath((a:Concept)-[:CAUSES*..3]->(b:Concept)) RETURN length(p) AS n",
+        "shortestPath()",
+        11,
+    ),
     ("MATCH (c:Code) CALL { WITH c RETURN 1 AS one } RETURN one", "CALL { … }", 16),
     ("CALL db.labels() YIELD label RETURN label AS x", "procedures differ", 1),
     ("MATCH (c:Code) WHERE COUNT { (c)-[:MAPS_TO]->() } > 1 RETURN c.id AS x", "COUNT { … }", 22),
@@ -43,8 +46,11 @@ BAD = [
     ("MATCH (a:Concept)-[:CAUSES*]->(b:Concept) RETURN b.id AS x", "without a bound", 27),
     ("MATCH (a:Concept)-[:CAUSES*2..]->(b:Concept) RETURN b.id AS x", "without a bound", 27),
     ("MATCH (a:Concept)-[:CAUSES*1..40]->(b:Concept) RETURN b.id AS x", "without a bound", 27),
-    ("MATCH (v:Visit)<-[:HAS_VISIT]-(p:Patient)-[:HAS_VISIT]->(w:Visit) RETURN w.id AS x",
-     "never takes one edge twice", 43),
+    (
+        "MATCH (v:Visit)<-[:HAS_VISIT]-(p:Patient)-[:HAS_VISIT]->(w:Visit) RETURN w.id AS x",
+        "never takes one edge twice",
+        43,
+    ),
     ("MATCH (c:Code)<-[:MAPS_TO]-(k:Concept) RETURN k.id AS x", "joins no such nodes", 17),
     ("MATCH (c:Code:Concept) RETURN c.id AS x", "several labels", 7),
     ("MATCH (c:Code) RETURN c.id AS c ORDER BY c", "hides the variable c", 31),
@@ -58,8 +64,12 @@ BAD = [
     ("MATCH (c:Code) SET c.name = 'x' RETURN c.id AS x", "SET", 16),
     ("LOAD CSV FROM 'file:///x' AS line RETURN line AS x", "LOAD", 1),
     ("MATCH (c:Code) RETURN c.id AS x; MATCH (v:Visit) RETURN v.id AS x", "one statement", 32),
-    ("MATCH (c:Code) RETURN DISTINCT c.id AS x, c.id AS y UNION ALL MATCH (k:Concept) "
-     "RETURN k.id AS x, k.name AS y", "one expression twice", 43),
+    (
+        "MATCH (c:Code) RETURN DISTINCT c.id AS x, c.id AS y UNION ALL MATCH (k:Concept) "
+        "RETURN k.id AS x, k.name AS y",
+        "one expression twice",
+        43,
+    ),
 ]
 
 
@@ -70,22 +80,25 @@ def test_what_differs_is_found_where_it_stands(text: str, said: str, column: int
     assert all(one.line == 1 and one.hint for one in found)
 
 
-@pytest.mark.parametrize("text", [
-    "// head(x), type(r), CALL { }\nMATCH (c:Code) /* [x IN y | z] */ RETURN c.id AS code",
-    "MATCH (c:Code) WHERE c.name = \"split(a)[0] ; type(r)\" RETURN c.id AS code",
-    "MATCH (c:Code) WHERE c.name = 'O\\'Brien; head(x)' RETURN c.id AS code;",
-    "MATCH (c:Code) WHERE c.kind IN ['drug', 'x'] AND any(x IN c.ccsr WHERE x = 'a') "
-    "RETURN c.id AS code",
-    "UNWIND [1, 2] AS head WITH head WHERE (head - 1) * 2 > 0 RETURN head AS one",
-    "MATCH (a:Concept)-[s:TREATS|CAUSES]->(b:Concept) MATCH (b)-[:CAUSES]->(c:Concept) "
-    "WHERE NOT s.negated RETURN a.id AS a_id, s.source AS source, count(*) AS n",
-    "MATCH (r:Relation)-[:HEAD|TAIL]->(c:Code|Concept) RETURN c.id AS other, c.name AS name",
-    "MATCH (a:Concept)-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN DISTINCT b.id AS id",
-    "MATCH (r:Relation) RETURN round(avg(r.score), 4) AS score, sum(r.n_path) AS paths",
-    "MATCH (c:`Code`) WHERE EXISTS { MATCH (c)-[:MAPS_TO]->(:Concept) } RETURN c.`id` AS code",
-    "MATCH (v:Visit) WITH v.patient AS patient, count(v) AS visits WHERE visits > 1 "
-    "RETURN patient, visits ORDER BY visits DESC, patient LIMIT $limit",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// head(x), type(r), CALL { }\nMATCH (c:Code) /* [x IN y | z] */ RETURN c.id AS code",
+        'MATCH (c:Code) WHERE c.name = "split(a)[0] ; type(r)" RETURN c.id AS code',
+        "MATCH (c:Code) WHERE c.name = 'O\\'Brien; head(x)' RETURN c.id AS code;",
+        "MATCH (c:Code) WHERE c.kind IN ['drug', 'x'] AND any(x IN c.ccsr WHERE x = 'a') "
+        "RETURN c.id AS code",
+        "UNWIND [1, 2] AS head WITH head WHERE (head - 1) * 2 > 0 RETURN head AS one",
+        "MATCH (a:Concept)-[s:TREATS|CAUSES]->(b:Concept) MATCH (b)-[:CAUSES]->(c:Concept) "
+        "WHERE NOT s.negated RETURN a.id AS a_id, s.source AS source, count(*) AS n",
+        "MATCH (r:Relation)-[:HEAD|TAIL]->(c:Code|Concept) RETURN c.id AS other, c.name AS name",
+        "MATCH (a:Concept)-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN DISTINCT b.id AS id",
+        "MATCH (r:Relation) RETURN round(avg(r.score), 4) AS score, sum(r.n_path) AS paths",
+        "MATCH (c:`Code`) WHERE EXISTS { MATCH (c)-[:MAPS_TO]->(:Concept) } RETURN c.`id` AS code",
+        "MATCH (v:Visit) WITH v.patient AS patient, count(v) AS visits WHERE visits > 1 "
+        "RETURN patient, visits ORDER BY visits DESC, patient LIMIT $limit",
+    ],
+)
 def test_what_both_share_is_let_through(text: str) -> None:
     assert lint(text) == []
 
@@ -96,9 +109,43 @@ def test_places_count_lines_and_letters() -> None:
 
 
 PIECES = [
-    "MATCH", "RETURN", "WITH", "UNION", "DISTINCT", "CALL", "COUNT", "AS", "c", "Code", "MAPS_TO",
-    "$p", "'x'", "'", "`", "(", ")", "[", "]", "{", "}", "-", "<", ">", ":", "|", "*", ".", "..",
-    ",", "1", "=~", ";", "+", "//", "/*", "\n",
+    "MATCH",
+    "RETURN",
+    "WITH",
+    "UNION",
+    "DISTINCT",
+    "CALL",
+    "COUNT",
+    "AS",
+    "c",
+    "Code",
+    "MAPS_TO",
+    "$p",
+    "'x'",
+    "'",
+    "`",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "-",
+    "<",
+    ">",
+    ":",
+    "|",
+    "*",
+    ".",
+    "..",
+    ",",
+    "1",
+    "=~",
+    ";",
+    "+",
+    "//",
+    "/*",
+    "\n",
 ]
 
 
@@ -115,7 +162,9 @@ def test_the_command_line_says_where_and_what(tmp_path: Path) -> None:
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", "from ehrkg.cli import main; main()", "audit", "--lint", file],
-            capture_output=True, text=True, check=False,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     file.write_text("MATCH (c:Code)\nRETURN head(c.ccsr) AS x\n")

@@ -58,8 +58,9 @@ def test_no_two_audits_are_variants_of_one_query() -> None:
         if query.name.startswith("audits/"):
             tokens = Tokens(query.text)
             shape = tuple(
-                "x" if token.kind in ("string", "number", "param")
-                or tokens[at - 1].says(".", "AS") else token.text.upper()
+                "x"
+                if token.kind in ("string", "number", "param") or tokens[at - 1].says(".", "AS")
+                else token.text.upper()
                 for at, token in enumerate(tokens.tokens)
             )
             assert shape not in shapes, (query.name, shapes[shape])

@@ -60,8 +60,11 @@ def mixed() -> Plot:
 
 
 def test_every_subset_is_cut() -> None:
-    named = {q.name.rpartition("/")[2] for q in catalogue.named_queries()
-             if q.name.startswith("subsets/")}
+    named = {
+        q.name.rpartition("/")[2]
+        for q in catalogue.named_queries()
+        if q.name.startswith("subsets/")
+    }
     assert named == {name for name, *_ in CUTS}
     assert len(named) >= 12
 

@@ -14,9 +14,12 @@ from pathlib import Path
 
 VERSION = "5.26.0"
 PASSWORD = "a-word-for-tests"
-JAVA = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED",
-        "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
-        "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED"]
+JAVA = [
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+]
 
 POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -65,9 +68,20 @@ def jars() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (cache / "pom.xml").write_text(POM)
     done = subprocess.run(
-        ["mvn", "-q", "-B", "-f", str(cache / "pom.xml"), "dependency:copy-dependencies",
-         "-DincludeScope=runtime", f"-DoutputDirectory={folder}"],
-        capture_output=True, text=True, timeout=600, check=False,
+        [
+            "mvn",
+            "-q",
+            "-B",
+            "-f",
+            str(cache / "pom.xml"),
+            "dependency:copy-dependencies",
+            "-DincludeScope=runtime",
+            f"-DoutputDirectory={folder}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     if done.returncode:
         raise NotHereError(f"Maven could not fetch Neo4j: {done.stdout[-300:]}")
@@ -112,10 +126,22 @@ class Server:
     def admin(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run the real neo4j-admin on this server's folder."""
         done = subprocess.run(
-            ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", self.classpath, *JAVA,
-             "org.neo4j.cli.AdminTool", *words],
+            [
+                "java",
+                "-Xmx512m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                self.classpath,
+                *JAVA,
+                "org.neo4j.cli.AdminTool",
+                *words,
+            ],
             env=os.environ | {"NEO4J_HOME": str(self.home), "NEO4J_CONF": str(self.home / "conf")},
-            capture_output=True, text=True, timeout=300, check=False, cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            cwd=self.home,
         )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         return done
@@ -124,11 +150,22 @@ class Server:
         """Start it and wait until it listens."""
         log = (self.home / "server.log").open("ab")
         self.process = subprocess.Popen(
-            ["java", "-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-             "-cp", self.classpath, *JAVA,
-             "org.neo4j.server.CommunityEntryPoint", f"--home-dir={self.home}",
-             f"--config-dir={self.home / 'conf'}"],
-            stdout=log, stderr=log, preexec_fn=_die_with_parent,
+            [
+                "java",
+                "-Xms256m",
+                "-Xmx768m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                self.classpath,
+                *JAVA,
+                "org.neo4j.server.CommunityEntryPoint",
+                f"--home-dir={self.home}",
+                f"--config-dir={self.home / 'conf'}",
+            ],
+            stdout=log,
+            stderr=log,
+            preexec_fn=_die_with_parent,
         )
         log.close()
         until = time.monotonic() + 120

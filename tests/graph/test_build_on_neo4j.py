@@ -22,7 +22,9 @@ from ehrkg.session.storing import GraphTarget
 def ehrkg(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from ehrkg.cli import main; main()", *map(str, words)],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
         env=os.environ | {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": PASSWORD},
     )
 
@@ -44,8 +46,14 @@ def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: 
             assert PASSWORD.encode() not in path.read_bytes(), path
         again = build(tmp_path / "tables", tmp_path / "there", settings, auth=server.auth)
         assert again.manifest["outputs"] == there.manifest["outputs"]
-        checked = ehrkg("graph", "check", "--graph", f"{server.address}#{named}",
-                       "--expect", graphs[0]["content"])
+        checked = ehrkg(
+            "graph",
+            "check",
+            "--graph",
+            f"{server.address}#{named}",
+            "--expect",
+            graphs[0]["content"],
+        )
         assert checked.returncode == 0, checked.stderr
     finally:
         with open_store(server.address, build=named, auth=server.auth) as store:
@@ -55,8 +63,7 @@ def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: 
 @pytest.mark.usefixtures("served")
 def test_a_name_that_another_build_bears_is_refused(server: Server) -> None:
     def target(address: str, patients: str) -> GraphTarget:
-        return GraphTarget.of(
-            address, {"inputs": patients}, auth=server.auth, beside_foreign=False)
+        return GraphTarget.of(address, {"inputs": patients}, auth=server.auth, beside_foreign=False)
 
     named = f"{server.address}#borne"
     ours, late = target(named, "ours"), target(named, "theirs").open()
@@ -105,8 +112,15 @@ def test_the_commands(server: Server, served: GraphStore, odd_file: Path, tmp_pa
     there = ehrkg("graph", "copy", tmp_path / "w.lbug", address)
     assert there.returncode == 0, there.stderr
     assert "commanded" in served.builds()
-    exported = ehrkg("graph", "export", "--for", "neo4j-admin", tmp_path / "files", "--graph",
-                     tmp_path / "w.lbug")
+    exported = ehrkg(
+        "graph",
+        "export",
+        "--for",
+        "neo4j-admin",
+        tmp_path / "files",
+        "--graph",
+        tmp_path / "w.lbug",
+    )
     assert exported.returncode == 0, exported.stderr
     assert "neo4j-admin database import full neo4j" in exported.stdout
     checked = ehrkg("graph", "check", "--graph", address, "--expect", served.content_hash())

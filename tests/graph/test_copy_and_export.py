@@ -32,8 +32,10 @@ def test_what_the_server_has_no_value_for_is_refused_before_the_first_write(
     embedded_store: GraphStore, served_store: GraphStore
 ) -> None:
     embedded_store.write_nodes("Concept", pa.table({"id": ["fine"]}))
-    embedded_store.write_nodes("Relation", pa.table({
-        "id": ["r7"], "reasons": pa.array([["a", None]], pa.list_(pa.string()))}))
+    embedded_store.write_nodes(
+        "Relation",
+        pa.table({"id": ["r7"], "reasons": pa.array([["a", None]], pa.list_(pa.string()))}),
+    )
     with pytest.raises(InputError, match="Relation: a list holds a null") as caught:
         copy_graph(embedded_store, served_store)
     assert "column reasons" in str(caught.value)
@@ -78,8 +80,10 @@ def test_the_line_for_neo4j_admin_loads_an_equal_graph(
 
 
 def test_an_export_is_whole_or_not_there(embedded_store: GraphStore, tmp_path: Path) -> None:
-    embedded_store.write_nodes("Relation", pa.table({
-        "id": ["r7"], "reasons": pa.array([["a\x1fb"]], pa.list_(pa.string()))}))
+    embedded_store.write_nodes(
+        "Relation",
+        pa.table({"id": ["r7"], "reasons": pa.array([["a\x1fb"]], pa.list_(pa.string()))}),
+    )
     with pytest.raises(InputError, match=r"Relation: .*U\+001F"):
         export_for_neo4j_admin(embedded_store, tmp_path / "files")
     assert not [path for path in tmp_path.iterdir() if "files" in path.name]

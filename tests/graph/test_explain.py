@@ -20,16 +20,27 @@ def test_the_chain_reaches_rows_knowledge_and_links(full: GraphStore) -> None:
     answer = found.answer[0]
     assert answer.row is not None
     assert (answer.row.source, answer.row.row, answer.row.raw_code) == (
-        "hosp/diagnoses_icd.csv.gz", 9, "N179")
+        "hosp/diagnoses_icd.csv.gz",
+        9,
+        "N179",
+    )
     assert found.claim is not None
     assert (found.claim.verdict, found.claim.predicate) == ("supported", "CAUSES")
     assert [piece.id for piece in found.evidence] == ["v2", "v1", "v3"]
     edge = found.evidence[0].edges[0]
     assert (edge.id, edge.subject_name, edge.predicate, edge.object_name, edge.licence) == (
-        "e1", "heart failure", "CAUSES", HARD, "CC0-1.0")
+        "e1",
+        "heart failure",
+        "CAUSES",
+        HARD,
+        "CC0-1.0",
+    )
     assert [c.id for c in found.evidence[0].cited] == ["MONDO:0005252", "MONDO:0002492"]
     assert [(link.code, link.method) for link in found.links] == [
-        ("ICD10CM:I50.23", "tree"), ("ICD10CM:I50.23", "xref"), ("ICD10CM:N17.9", "sssom")]
+        ("ICD10CM:I50.23", "tree"),
+        ("ICD10CM:I50.23", "xref"),
+        ("ICD10CM:N17.9", "sssom"),
+    ]
 
 
 def test_history_is_shown_with_its_first_row(full: GraphStore) -> None:
@@ -40,8 +51,14 @@ def test_history_is_shown_with_its_first_row(full: GraphStore) -> None:
 def test_the_text_names_each_step_on_a_line(full: GraphStore) -> None:
     text = explain_template(full, "t1").as_text()
     lines = text.splitlines()
-    for begin in ("Template t1", "Context at visit v1", "Answer at visit v2", "Relation",
-                  "Evidence", "Links"):
+    for begin in (
+        "Template t1",
+        "Context at visit v1",
+        "Answer at visit v2",
+        "Relation",
+        "Evidence",
+        "Links",
+    ):
         assert sum(line.startswith(begin) for line in lines) == 1, begin
     assert "hosp/prescriptions.csv.gz row 11, the first of 3 rows" in text
     assert "heart failure causes" in text

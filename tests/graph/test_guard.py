@@ -80,12 +80,17 @@ def test_a_leak_is_refused_and_does_nothing(
     assert state(embedded) == before
 
 
-@pytest.mark.parametrize("leak", [
-    "EXPORT\n/* to */DATABASE '{out}/leak'", "load/**/from '/etc/passwd' RETURN *",
-    "cOpY (MATCH (c:Concept) RETURN c.id) tO '{out}/leak.csv'",
-    "MATCH (c:Concept) WHERE c.name = '\\'' LOAD FROM '/etc/passwd' RETURN *",
-    "call\n\nthreads=1", "CALL `file_info`() RETURN *",
-])
+@pytest.mark.parametrize(
+    "leak",
+    [
+        "EXPORT\n/* to */DATABASE '{out}/leak'",
+        "load/**/from '/etc/passwd' RETURN *",
+        "cOpY (MATCH (c:Concept) RETURN c.id) tO '{out}/leak.csv'",
+        "MATCH (c:Concept) WHERE c.name = '\\'' LOAD FROM '/etc/passwd' RETURN *",
+        "call\n\nthreads=1",
+        "CALL `file_info`() RETURN *",
+    ],
+)
 def test_odd_writing_does_not_help(embedded: GraphStore, tmp_path: Path, leak: str) -> None:
     with pytest.raises(UsageError):
         embedded.query(leak.replace("{out}", str(tmp_path)))
@@ -101,22 +106,28 @@ def test_a_refusal_shows_nothing_of_a_file(embedded: GraphStore, tmp_path: Path)
     assert "ssn" not in str(caught.value)
 
 
-@pytest.mark.parametrize("query", [
-    "MATCH (c:Concept) RETURN count(*) AS n",
-    "  // a comment\n MATCH (c:Concept) /* another; DROP TABLE Code */ RETURN count(*) AS n ;  ",
-    "MATCH (c:Concept) WHERE c.id <> 'LOAD FROM x; CREATE (n)' RETURN count(*) AS n",
-    'MATCH (c:Concept) WHERE c.id <> "CALL threads=1" RETURN count(*) AS n // ; bye',
-    "OPTIONAL MATCH (c:Concept {id: 'no such'}) RETURN 6 AS n",
-    "UNWIND [1, 2, 3, 4, 5, 6] AS x RETURN count(x) AS n",
-    "WITH 6 AS n RETURN n",
-    "MATCH (c:Concept) WITH collect(c.id) AS ids RETURN size(ids) AS n",
-    "MATCH (c:Concept) WHERE EXISTS { MATCH (c)-[:TREATS]->() } RETURN count(*) + 4 AS n",
-    "MATCH (a:Concept)-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN count(*) AS n",
-    "MATCH (t:Template)-[:ASSERTS]->(r:Relation)-[:BACKED_BY]->(e:Evidence) RETURN count(e) AS n",
-    "RETURN CASE WHEN 1 = 1 THEN 6 ELSE 0 END AS n",
-    "RETURN 6 AS n UNION ALL RETURN 7 AS n ",
-    "RETURN toInteger('6') AS n", "RETURN head([6, 7]) AS n",
-])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (c:Concept) RETURN count(*) AS n",
+        "  // a comment\n MATCH (c:Concept) /* another; DROP TABLE Code */ "
+        "RETURN count(*) AS n ;  ",
+        "MATCH (c:Concept) WHERE c.id <> 'LOAD FROM x; CREATE (n)' RETURN count(*) AS n",
+        'MATCH (c:Concept) WHERE c.id <> "CALL threads=1" RETURN count(*) AS n // ; bye',
+        "OPTIONAL MATCH (c:Concept {id: 'no such'}) RETURN 6 AS n",
+        "UNWIND [1, 2, 3, 4, 5, 6] AS x RETURN count(x) AS n",
+        "WITH 6 AS n RETURN n",
+        "MATCH (c:Concept) WITH collect(c.id) AS ids RETURN size(ids) AS n",
+        "MATCH (c:Concept) WHERE EXISTS { MATCH (c)-[:TREATS]->() } RETURN count(*) + 4 AS n",
+        "MATCH (a:Concept)-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN count(*) AS n",
+        "MATCH (t:Template)-[:ASSERTS]->(r:Relation)-[:BACKED_BY]->(e:Evidence) "
+        "RETURN count(e) AS n",
+        "RETURN CASE WHEN 1 = 1 THEN 6 ELSE 0 END AS n",
+        "RETURN 6 AS n UNION ALL RETURN 7 AS n ",
+        "RETURN toInteger('6') AS n",
+        "RETURN head([6, 7]) AS n",
+    ],
+)
 def test_what_reads_is_answered(embedded: GraphStore, query: str) -> None:
     assert embedded.query(query).column("n")[0].as_py() == 6
 
@@ -130,8 +141,11 @@ def test_parameters_are_bound(embedded: GraphStore) -> None:
     query = "MATCH (c:Concept) WHERE c.name = $name RETURN c.id AS id"
     assert embedded.query(query, name=HARD).to_pylist() == [{"id": "MONDO:0002492"}]
     assert embedded.query(query, name="x' OR 1 = 1 //").num_rows == 0
-    found = embedded.query("MATCH (c:Code) WHERE c.kind IN $kinds RETURN c.id LIMIT $k",
-                       kinds=["drug", "procedure"], k=1)
+    found = embedded.query(
+        "MATCH (c:Code) WHERE c.kind IN $kinds RETURN c.id LIMIT $k",
+        kinds=["drug", "procedure"],
+        k=1,
+    )
     assert found.num_rows == 1
     with pytest.raises(UsageError, match="name"):
         embedded.query(query)
@@ -143,16 +157,19 @@ def test_a_mistake_is_shown_with_its_line(embedded: GraphStore) -> None:
     assert "LIMTI" in str(caught.value)
 
 
-@pytest.mark.parametrize(("query", "hint"), [
-    ("MATCH (c:Disease) RETURN c", "labels"),
-    ("MATCH (c:Concept) RETURN c.colour", "properties"),
-    ("MATCH p = shortestPath((a:Concept)-[*]->(b:Concept)) RETURN p", "SHORTEST"),
-    ("MATCH (c:Concept) RETURN [x IN [1, 2] WHERE x > 1 | x]", "list comprehensions"),
-    ("MATCH (c:Concept) CALL { WITH c RETURN 1 AS x } RETURN x", "CALL"),
-    ("MATCH (c:Concept) RETURN COUNT { (c)-[:TREATS]->() }", "count()"),
-    ("MATCH (c:Concept) RETURN c {.id, .name}", "map projections"),
-    ("RETURN datetime('2020-01-01')", "timestamp"),
-])
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("MATCH (c:Disease) RETURN c", "labels"),
+        ("MATCH (c:Concept) RETURN c.colour", "properties"),
+        ("MATCH p = shortestPath((a:Concept)-[*]->(b:Concept)) RETURN p", "SHORTEST"),
+        ("MATCH (c:Concept) RETURN [x IN [1, 2] WHERE x > 1 | x]", "list comprehensions"),
+        ("MATCH (c:Concept) CALL { WITH c RETURN 1 AS x } RETURN x", "CALL"),
+        ("MATCH (c:Concept) RETURN COUNT { (c)-[:TREATS]->() }", "count()"),
+        ("MATCH (c:Concept) RETURN c {.id, .name}", "map projections"),
+        ("RETURN datetime('2020-01-01')", "timestamp"),
+    ],
+)
 def test_a_hint_says_what_to_write_instead(embedded: GraphStore, query: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         embedded.query(query)

@@ -67,5 +67,6 @@ def _types(table: pa.Table) -> dict[str, str]:
     """The types of the columns that hold anything but nulls."""
     return {
         field.name: str(field.type).replace("item: ", "").replace("l: ", "")
-        for field in table.schema if table.column(field.name).null_count < table.num_rows
+        for field in table.schema
+        if table.column(field.name).null_count < table.num_rows
     }

@@ -61,7 +61,9 @@ def test_no_password_at_all_is_a_refusal_too(
 
 
 def test_credentials_come_from_the_environment_and_are_shown_nowhere(
-    server: Server, served: GraphStore, monkeypatch: pytest.MonkeyPatch,
+    server: Server,
+    served: GraphStore,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -74,10 +76,15 @@ def test_credentials_come_from_the_environment_and_are_shown_nowhere(
             assert PASSWORD not in shown
 
 
-@pytest.mark.parametrize("target", [
-    "neo4j://neo4j:hunter2@localhost:7687", "bolt://localhost:x7687", "neo4j://",
-    "neo4j://localhost:7687/graph",
-])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "neo4j://neo4j:hunter2@localhost:7687",
+        "bolt://localhost:x7687",
+        "neo4j://",
+        "neo4j://localhost:7687/graph",
+    ],
+)
 def test_an_address_is_a_host_and_a_port_and_no_password(target: str) -> None:
     with pytest.raises(UsageError) as caught:
         open_store(target)
@@ -127,8 +134,10 @@ def test_somebody_elses_nodes_of_the_same_labels(
         "(:Visit {id: 'v1', build: 'mine'})-[:DIAGNOSED]->(:Code {id: 'ICD10CM:I50', key: 'x'}), "
         "(p)-[:KNOWS]->(:Friend)"
     )
-    look = ("MATCH (n) WHERE n.ehrkg_key IS NULL OPTIONAL MATCH (n)-[r]->() "
-            "RETURN labels(n), properties(n), type(r), properties(r) ORDER BY labels(n), type(r)")
+    look = (
+        "MATCH (n) WHERE n.ehrkg_key IS NULL OPTIONAL MATCH (n)-[r]->() "
+        "RETURN labels(n), properties(n), type(r), properties(r) ORDER BY labels(n), type(r)"
+    )
     try:
         driver.execute_query(foreign)  # type: ignore[attr-defined]
         before = driver.execute_query(look).records  # type: ignore[attr-defined]
@@ -171,7 +180,8 @@ with open_store(sys.argv[1], build="killed") as store:
 
 def test_a_load_whose_client_was_killed_continues_and_ends_right(server: Server) -> None:
     loader = subprocess.Popen(
-        [sys.executable, "-c", LOAD, server.address], stdout=subprocess.PIPE,
+        [sys.executable, "-c", LOAD, server.address],
+        stdout=subprocess.PIPE,
         env=os.environ | {"NEO4J_PASSWORD": PASSWORD},
     )
     assert loader.stdout is not None

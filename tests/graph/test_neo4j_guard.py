@@ -37,7 +37,10 @@ SCHEMA = [
     "CREATE DATABASE leak",
     "CREATE USER leak SET PASSWORD 'leak-leak-1'",
     "ALTER CURRENT USER SET PASSWORD FROM 'a-word-for-tests' TO 'leak-leak-1'",
-    "SHOW USERS", "SHOW DATABASES", "SHOW SETTINGS", "SHOW TRANSACTIONS",
+    "SHOW USERS",
+    "SHOW DATABASES",
+    "SHOW SETTINGS",
+    "SHOW TRANSACTIONS",
     "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
     "USE system SHOW USERS",
 ]
@@ -74,8 +77,15 @@ READS_OUTSIDE = [
 ]
 SEVERAL = [
     "MATCH (c:Concept) RETURN c.id; MATCH (c:Concept) DETACH DELETE c",
-    "RETURN 1; RETURN 2", "COMMIT", "ROLLBACK", "BEGIN", ":use system", "", ";",
-    "EXPLAIN MATCH (c:Concept) RETURN c.id", "PROFILE MATCH (c:Concept) RETURN c.id",
+    "RETURN 1; RETURN 2",
+    "COMMIT",
+    "ROLLBACK",
+    "BEGIN",
+    ":use system",
+    "",
+    ";",
+    "EXPLAIN MATCH (c:Concept) RETURN c.id",
+    "PROFILE MATCH (c:Concept) RETURN c.id",
 ]
 
 DRESSES = ["{}", "/* read only */ \n\t{} ;", "// MATCH (c) RETURN c\n{} // RETURN 1"]
@@ -98,8 +108,9 @@ def state(store: GraphStore) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("leaks", [WRITES, SCHEMA, CALLS, SEVERAL],
-                         ids=["writes", "schema", "calls", "several"])
+@pytest.mark.parametrize(
+    "leaks", [WRITES, SCHEMA, CALLS, SEVERAL], ids=["writes", "schema", "calls", "several"]
+)
 def test_a_leak_is_refused_and_does_nothing(served: GraphStore, leaks: list[str]) -> None:
     before = state(served)
     for leak in leaks:
@@ -135,36 +146,42 @@ def test_the_leaks_would_leak_without_the_guard(served: GraphStore, server: Serv
 
 def test_the_planner_tells_what_an_expression_hides(served: GraphStore) -> None:
     plan = served._session.plan(  # type: ignore[attr-defined]
-        "RETURN [x IN range(1, 9) WHERE x > 1 " + "AND x <> 3 " * 60
-        + "AND EXISTS { LOAD CSV FROM 'file:///x' AS l RETURN l } | x] AS n", {},
+        "RETURN [x IN range(1, 9) WHERE x > 1 "
+        + "AND x <> 3 " * 60
+        + "AND EXISTS { LOAD CSV FROM 'file:///x' AS l RETURN l } | x] AS n",
+        {},
     )
-    (name, details), = [one for one in plan.operators if one[0] == "Projection"]
+    ((name, details),) = [one for one in plan.operators if one[0] == "Projection"]
     with pytest.raises(UsageError, match="within an expression"):
         neo4j_guard._check_operator(name, details)
 
 
-@pytest.mark.parametrize("query", [
-    "MATCH (c:Concept) WHERE c.build = 'world' RETURN count(*) AS n",
-    "  // a comment\n MATCH (c:Concept {build: 'world'}) /* LOAD CSV */ RETURN count(*) AS n;",
-    "MATCH (c:Concept) WHERE c.build = 'world' AND c.id <> 'LOAD CSV FROM x; CREATE (n)' "
-    "RETURN count(*) AS n",
-    "OPTIONAL MATCH (c:Concept {id: 'no such'}) RETURN 6 AS n",
-    "UNWIND [1, 2, 3, 4, 5, 6] AS x RETURN count(x) AS n",
-    "MATCH (c:Concept {build: 'world'}) WITH collect(c.id) AS ids RETURN size(ids) AS n",
-    "MATCH (c:Concept {build: 'world'}) WHERE EXISTS { MATCH (c)-[:TREATS]->() } "
-    "RETURN count(*) + 4 AS n",
-    "MATCH (a:Concept {build: 'world'})-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN count(*) AS n",
-    "MATCH (:Template {build: 'world'})-[:ASSERTS]->(:Relation)-[:BACKED_BY]->(e:Evidence) "
-    "RETURN count(e) AS n",
-    "RETURN 6 AS n UNION ALL RETURN 7 AS n ",
-    "RETURN toInteger('6') AS n", "RETURN head([6, 7]) AS n",
-    "MATCH (c:Concept {build: 'world'}) CALL (c) { RETURN 1 AS x } RETURN sum(x) AS n",
-    "MATCH p = shortestPath((a:Visit {build: 'world', id: 'v1'})-[*..3]-(b:Visit {id: 'v2'})) "
-    "RETURN 5 + length(p) AS n",
-    "CALL db.labels() YIELD label WITH count(*) AS labels RETURN 6 AS n",
-    "CYPHER runtime = slotted RETURN 6 AS n",
-    "MATCH (c:Concept {build: 'world'}) RETURN count { (c)-[:TREATS]->() } + 6 AS n ORDER BY n",
-])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (c:Concept) WHERE c.build = 'world' RETURN count(*) AS n",
+        "  // a comment\n MATCH (c:Concept {build: 'world'}) /* LOAD CSV */ RETURN count(*) AS n;",
+        "MATCH (c:Concept) WHERE c.build = 'world' AND c.id <> 'LOAD CSV FROM x; CREATE (n)' "
+        "RETURN count(*) AS n",
+        "OPTIONAL MATCH (c:Concept {id: 'no such'}) RETURN 6 AS n",
+        "UNWIND [1, 2, 3, 4, 5, 6] AS x RETURN count(x) AS n",
+        "MATCH (c:Concept {build: 'world'}) WITH collect(c.id) AS ids RETURN size(ids) AS n",
+        "MATCH (c:Concept {build: 'world'}) WHERE EXISTS { MATCH (c)-[:TREATS]->() } "
+        "RETURN count(*) + 4 AS n",
+        "MATCH (a:Concept {build: 'world'})-[:SUBCLASS_OF*0..3]->(b:Concept) RETURN count(*) AS n",
+        "MATCH (:Template {build: 'world'})-[:ASSERTS]->(:Relation)-[:BACKED_BY]->(e:Evidence) "
+        "RETURN count(e) AS n",
+        "RETURN 6 AS n UNION ALL RETURN 7 AS n ",
+        "RETURN toInteger('6') AS n",
+        "RETURN head([6, 7]) AS n",
+        "MATCH (c:Concept {build: 'world'}) CALL (c) { RETURN 1 AS x } RETURN sum(x) AS n",
+        "MATCH p = shortestPath((a:Visit {build: 'world', id: 'v1'})-[*..3]-(b:Visit {id: 'v2'})) "
+        "RETURN 5 + length(p) AS n",
+        "CALL db.labels() YIELD label WITH count(*) AS labels RETURN 6 AS n",
+        "CYPHER runtime = slotted RETURN 6 AS n",
+        "MATCH (c:Concept {build: 'world'}) RETURN count { (c)-[:TREATS]->() } + 6 AS n ORDER BY n",
+    ],
+)
 def test_what_reads_is_answered(served: GraphStore, query: str) -> None:
     assert served.query(query).column("n")[0].as_py() == 6
 
@@ -187,14 +204,17 @@ def test_a_mistake_is_shown_with_its_line_and_place(served: GraphStore) -> None:
     assert '\n"MATCH (c:Concept) RETRUN c.id"\n                   ^' in str(caught.value)
 
 
-@pytest.mark.parametrize(("query", "hint"), [
-    ("RETURN string_split('a b', ' ')", "split()"),
-    ("RETURN nosuch(1)", "SHOW FUNCTIONS"),
-    ("RETURN CAST(1 AS STRING)", "toInteger"),
-    ("MATCH (a)-[r* SHORTEST 1..4]->(b) RETURN r", "shortestPath"),
-    ("CALL show_tables() RETURN name", "db.labels"),
-    ("RETURN c.id", "MATCH"),
-])
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("RETURN string_split('a b', ' ')", "split()"),
+        ("RETURN nosuch(1)", "SHOW FUNCTIONS"),
+        ("RETURN CAST(1 AS STRING)", "toInteger"),
+        ("MATCH (a)-[r* SHORTEST 1..4]->(b) RETURN r", "shortestPath"),
+        ("CALL show_tables() RETURN name", "db.labels"),
+        ("RETURN c.id", "MATCH"),
+    ],
+)
 def test_a_hint_says_what_to_write_instead(served: GraphStore, query: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         served.query(query)
@@ -220,7 +240,13 @@ def test_answers_of_any_kind_become_tables(served: GraphStore) -> None:
     assert "ehrkg_key" not in row["c"]
     assert row["r"]["row"] == 7
     assert [str(found.schema.field(n).type) for n in ("l", "d", "f", "t", "p", "nothing")] == [
-        "list<item: int64>", "date32[day]", "double", "timestamp[us]", "string", "null"]
+        "list<item: int64>",
+        "date32[day]",
+        "double",
+        "timestamp[us]",
+        "string",
+        "null",
+    ]
     mixed = served.query("UNWIND [1, 'a'] AS x RETURN x")
     assert mixed.column("x").to_pylist() == ["1", '"a"']
     assert served.query("MATCH (v:Visit {id: 'none'}) RETURN v.id AS a, v.age AS b").num_rows == 0
@@ -236,20 +262,32 @@ class Planner:
         return ["apoc.util.sha1", "custom.fetch"]
 
 
-@pytest.mark.parametrize("query", [
-    "RETURN custom.fetch('http://x') AS n", "RETURN Custom . `fetch` /* x */ ('x') AS n",
-    "MATCH (c) WHERE all(x IN [1] WHERE custom.fetch(x) = 1) RETURN 1 AS n",
-    "RETURN \\u0063ustom.fetch(1) AS n", "RETURN `custom.fetch`(1) AS n",
-    "RETURN CUSTOM\n.\nFETCH (1) AS n", "RETURN apoc.util.sha1(['x']) AS n",
-])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN custom.fetch('http://x') AS n",
+        "RETURN Custom . `fetch` /* x */ ('x') AS n",
+        "MATCH (c) WHERE all(x IN [1] WHERE custom.fetch(x) = 1) RETURN 1 AS n",
+        "RETURN \\u0063ustom.fetch(1) AS n",
+        "RETURN `custom.fetch`(1) AS n",
+        "RETURN CUSTOM\n.\nFETCH (1) AS n",
+        "RETURN apoc.util.sha1(['x']) AS n",
+    ],
+)
 def test_a_plugins_function_is_refused_by_the_statements_words(query: str) -> None:
     with pytest.raises(UsageError, match="plugin"):
         neo4j_guard.judge(query, Planner(), {})
 
 
-@pytest.mark.parametrize("query", [
-    "RETURN 'custom.fetch(1)' AS n", "RETURN 1 AS n // custom.fetch(1)", "RETURN size([1]) AS n",
-    "MATCH (custom) RETURN custom.fetch AS n", "RETURN fetch(1) AS n",
-])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN 'custom.fetch(1)' AS n",
+        "RETURN 1 AS n // custom.fetch(1)",
+        "RETURN size([1]) AS n",
+        "MATCH (custom) RETURN custom.fetch AS n",
+        "RETURN fetch(1) AS n",
+    ],
+)
 def test_words_that_call_no_plugin_pass(query: str) -> None:
     assert neo4j_guard.judge(query, Planner(), {}) == query

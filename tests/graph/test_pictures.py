@@ -32,21 +32,39 @@ class Reader(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
     def loads(self) -> list[str]:
-        return [str(found[name]) for _, found in self.tags for name in ("src", "href", "data")
-                if name in found]
+        return [
+            str(found[name])
+            for _, found in self.tags
+            for name in ("src", "href", "data")
+            if name in found
+        ]
 
 
 def test_the_picture_holds_the_chain(full: GraphStore) -> None:
     picture = draw(explain_template(full, "t1"))
     assert [column.heading for column in picture.columns] == [
-        "Visit", "Codes recorded", "Concepts", "Evidence", "Relation"]
+        "Visit",
+        "Codes recorded",
+        "Concepts",
+        "Evidence",
+        "Relation",
+    ]
     cards = {card.id: card for card in picture.cards}
-    assert {"visit v1", "visit v2", "code ICD10CM:N17.9 ", "code DRUGNAME:furosemide oral",
-            "concept MONDO:0005252", "evidence v2", "relation r1"} <= set(cards)
+    assert {
+        "visit v1",
+        "visit v2",
+        "code ICD10CM:N17.9 ",
+        "code DRUGNAME:furosemide oral",
+        "concept MONDO:0005252",
+        "evidence v2",
+        "relation r1",
+    } <= set(cards)
     assert cards["code ICD10CM:N17.9 "].sort == "asked"
     assert cards["evidence v2"].polarity == cards["relation r1"].polarity == "supports"
-    assert Join("concept MONDO:0005252", "concept MONDO:0002492", "causes", "supports",
-                arrow=True) in picture.joins
+    assert (
+        Join("concept MONDO:0005252", "concept MONDO:0002492", "causes", "supports", arrow=True)
+        in picture.joins
+    )
     assert Join("evidence v2", "relation r1", "", "supports", arrow=True) in picture.joins
 
 
@@ -95,7 +113,11 @@ def test_a_neighbourhood_names_concepts_relations_and_evidence(full: GraphStore)
     assert [one.id for one in found.concepts] == ["MONDO:0005252"]
     (relation,) = found.relations
     assert (relation.heads, relation.predicate, relation.other, relation.verdict) == (
-        True, "CAUSES", "ICD10CM:N17.9", "supported")
+        True,
+        "CAUSES",
+        "ICD10CM:N17.9",
+        "supported",
+    )
     assert [ground.polarity for ground in relation.grounds] == ["supports"]
     assert "causes" in found.as_text()
     assert "heart failure" in found._repr_html_()
@@ -129,17 +151,16 @@ def test_a_template_without_a_relation_is_drawn_all_the_same(full: GraphStore) -
 
 
 def test_cards_of_a_column_never_overlap() -> None:
-    cards = tuple(
-        Card(f"c{n}", n % 2, "word " * (n * 3 + 1), ("寒" * n * 20,)) for n in range(9)
-    )
+    cards = tuple(Card(f"c{n}", n % 2, "word " * (n * 3 + 1), ("寒" * n * 20,)) for n in range(9))
     picture = Picture("x", (Column("a", 200), Column("b", 150)), cards, ())
     boxes, width, height = picture._layout()
     for column in (0, 1):
         held = [boxes[card.id] for card in cards if card.column == column]
         for above, below in pairwise(held):
             assert above.y + above.height < below.y
-    assert all(b.x > 0 and b.x + b.width < width and b.y + b.height < height
-               for b in boxes.values())
+    assert all(
+        b.x > 0 and b.x + b.width < width and b.y + b.height < height for b in boxes.values()
+    )
 
 
 @pytest.mark.parametrize("text", ["", "a", "word " * 50, "x" * 500, "寒" * 99, "tab\tline\nend"])

@@ -39,14 +39,17 @@ def test_the_knowledge_comes_back(full: GraphStore, world: World) -> None:
     for field in fields(found):
         written = getattr(world.knowledge, field.name)
         if field.name == "edges":
-            written = written.sort_by([(n, "ascending") for n in
-                                       ("predicate", "subject", "object", "source", "id")])
+            written = written.sort_by(
+                [(n, "ascending") for n in ("predicate", "subject", "object", "source", "id")]
+            )
         same(getattr(found, field.name), written)
 
 
 def test_links_relations_evidence_and_templates_come_back(full: GraphStore, world: World) -> None:
-    same(readers.read_links(full), world.links.sort_by(
-        [(n, "ascending") for n in ("code", "levels", "concept", "method")]))
+    same(
+        readers.read_links(full),
+        world.links.sort_by([(n, "ascending") for n in ("code", "levels", "concept", "method")]),
+    )
     same(readers.read_relations(full), world.relations)
     same(readers.read_evidence(full), world.evidence)
     same(readers.read_templates(full), world.templates)
@@ -73,13 +76,19 @@ def test_the_order_of_writing_does_not_matter(
 
 def test_empty_tables_are_fine(store: GraphStore, world: World) -> None:
     hospital = replace(
-        world.hospital, patients=PATIENTS.empty_table(), visits=VISITS.empty_table(),
-        events=EVENTS.empty_table(), codes=CODES.empty_table(),
+        world.hospital,
+        patients=PATIENTS.empty_table(),
+        visits=VISITS.empty_table(),
+        events=EVENTS.empty_table(),
+        codes=CODES.empty_table(),
         visit_codes=VISIT_CODES.empty_table(),
     )
     knowledge = replace(
-        world.knowledge, concepts=CONCEPTS.empty_table(), synonyms=SYNONYMS.empty_table(),
-        edges=EDGES.empty_table(), mappings=MAPPINGS.empty_table(),
+        world.knowledge,
+        concepts=CONCEPTS.empty_table(),
+        synonyms=SYNONYMS.empty_table(),
+        edges=EDGES.empty_table(),
+        mappings=MAPPINGS.empty_table(),
         attributes=CODE_ATTRIBUTES.empty_table(),
     )
     writers.write_hospital(store, hospital)
@@ -97,8 +106,9 @@ def test_a_new_verdict_replaces_the_old_one_and_its_evidence(
     filled: GraphStore, world: World
 ) -> None:
     store = filled
-    verdict = pc.if_else(pc.equal(world.relations.column("id"), "r1"), "ambiguous",
-                         world.relations.column("verdict"))
+    verdict = pc.if_else(
+        pc.equal(world.relations.column("id"), "r1"), "ambiguous", world.relations.column("verdict")
+    )
     relations = world.relations.set_column(
         world.relations.column_names.index("verdict"), "verdict", verdict
     )
@@ -116,13 +126,17 @@ def test_a_template_with_another_context_replaces_the_old_one(
 ) -> None:
     store = filled
     record = world.templates.to_pylist()[0] | {
-        "context": ["ICD10CM:I50.23"], "context_routes": [""], "anchor_position": 0,
+        "context": ["ICD10CM:I50.23"],
+        "context_routes": [""],
+        "anchor_position": 0,
     }
     table = pa.Table.from_pylist([record], schema=world.templates.schema)
     writers.write_templates(store, table)
     given_codes = store.query(
         "MATCH (t:Template)-[g:GIVEN]->(c:Code) WHERE t.id = $id AND t.build = $build "
-        "RETURN c.id, g.position", id="t1", build=store.build,
+        "RETURN c.id, g.position",
+        id="t1",
+        build=store.build,
     )
     assert given_codes.to_pylist() == [{"c.id": "ICD10CM:I50.23", "g.position": 0}]
 
@@ -135,10 +149,15 @@ def test_evidence_for_a_relation_that_is_not_there_is_refused(
 
 
 def test_ends_that_only_an_edge_names_are_bare_nodes_and_no_concepts(full: GraphStore) -> None:
-    bare = full.query(
-        "MATCH (c:Concept) WHERE c.declared IS NULL AND c.build = $build "
-        "RETURN c.id AS id ORDER BY id", build=full.build,
-    ).column("id").to_pylist()
+    bare = (
+        full.query(
+            "MATCH (c:Concept) WHERE c.declared IS NULL AND c.build = $build "
+            "RETURN c.id AS id ORDER BY id",
+            build=full.build,
+        )
+        .column("id")
+        .to_pylist()
+    )
     assert bare == ["HP:0000001", "ICD10CM:I50"]
     assert not set(bare) & set(readers.read_knowledge(full).concepts.column("id").to_pylist())
 
@@ -146,15 +165,23 @@ def test_ends_that_only_an_edge_names_are_bare_nodes_and_no_concepts(full: Graph
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(names=st.lists(st.tuples(text, text, st.lists(text, max_size=3)), min_size=1, max_size=8))
 def test_any_text_survives(store: GraphStore, names: list[tuple[str, str, list[str]]]) -> None:
     ids = [f"x{n}" for n in range(len(names))]
-    table = pa.table({
-        "id": ids, "head": [a for a, _, _ in names], "verdict": [b for _, b, _ in names],
-        "reasons": pa.array([c for _, _, c in names], pa.list_(pa.string())),
-    })
+    table = pa.table(
+        {
+            "id": ids,
+            "head": [a for a, _, _ in names],
+            "verdict": [b for _, b, _ in names],
+            "reasons": pa.array([c for _, _, c in names], pa.list_(pa.string())),
+        }
+    )
     store.write_nodes("Relation", table)
     found = store.read_nodes("Relation").select(table.column_names)
     found = found.filter(pc.is_in(found.column("id"), value_set=pa.array(ids)))

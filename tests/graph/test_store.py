@@ -32,8 +32,9 @@ def test_nodes_that_are_there_do_not_crash_the_engine(store: GraphStore) -> None
 
 
 def test_writing_a_node_again_changes_the_columns_given_and_no_others(store: GraphStore) -> None:
-    store.write_nodes("Code", concepts("a", "b", name=["x", "y"], ccsr=[["1"], None],
-                                       chronic=[True, None]))
+    store.write_nodes(
+        "Code", concepts("a", "b", name=["x", "y"], ccsr=[["1"], None], chronic=[True, None])
+    )
     store.write_nodes("Code", concepts("a", "b", name=[HARD, None], ccsr=[[], ["2", "3"]]))
     found = store.read_nodes("Code").select(["id", "name", "ccsr", "chronic"]).to_pylist()
     assert found == [
@@ -76,11 +77,17 @@ def test_an_edge_with_other_properties_is_replaced(store: GraphStore) -> None:
     store.write_nodes("Concept", concepts("a", "b"))
     edge = {"from": ["a", "a"], "to": ["b", "b"], "id": ["1", "2"]}
     store.write_edges("TREATS", pa.table({**edge, "negated": [False, None], "route": ["", HARD]}))
-    assert store.write_edges("TREATS", pa.table({**edge, "negated": [True, None],
-                                                 "route": ["", HARD]})) == 0
+    assert (
+        store.write_edges(
+            "TREATS", pa.table({**edge, "negated": [True, None], "route": ["", HARD]})
+        )
+        == 0
+    )
     found = store.read_edges("TREATS").select(["id", "negated", "route"]).to_pylist()
-    assert found == [{"id": "1", "negated": True, "route": ""},
-                     {"id": "2", "negated": None, "route": HARD}]
+    assert found == [
+        {"id": "1", "negated": True, "route": ""},
+        {"id": "2", "negated": None, "route": HARD},
+    ]
 
 
 def test_an_edge_to_nowhere_is_refused_by_name(store: GraphStore) -> None:
@@ -95,8 +102,14 @@ def test_one_type_joins_several_labels(store: GraphStore) -> None:
     store.write_nodes("Relation", concepts("r"))
     store.write_nodes("Code", concepts("x"))
     store.write_nodes("Concept", concepts("x"))
-    table = pa.table({"from": ["r", "r"], "to": ["x", "x"], "from_label": ["Relation"] * 2,
-                      "to_label": ["Code", "Concept"]})
+    table = pa.table(
+        {
+            "from": ["r", "r"],
+            "to": ["x", "x"],
+            "from_label": ["Relation"] * 2,
+            "to_label": ["Code", "Concept"],
+        }
+    )
     assert store.write_edges("HEAD", table) == 2
     assert store.write_edges("HEAD", table) == 0
     assert store.counts()["HEAD"] == 2
@@ -205,7 +218,9 @@ def test_a_file_that_another_process_writes_says_who(tmp_path: Path, how: str) -
     with open_store(tmp_path / "g.lbug"):
         other = subprocess.run(
             [sys.executable, "-c", OPEN, str(tmp_path / "g.lbug"), how],
-            capture_output=True, text=True, check=False,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     assert other.returncode == ServiceError.exit_code, other
     assert f"process {os.getpid()}" in other.stdout
@@ -284,9 +299,7 @@ def test_a_foreign_graph_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "todo"), [(0, "build it again"), (99, "newer ehrkg")])
-def test_a_graph_of_another_schema_version_says_so(
-    tmp_path: Path, version: int, todo: str
-) -> None:
+def test_a_graph_of_another_schema_version_says_so(tmp_path: Path, version: int, todo: str) -> None:
     with open_store(tmp_path / "g.lbug") as store:
         store.write_nodes("Build", pa.table({"id": ["old"], "schema_version": [version]}))
     with pytest.raises(InputError, match=f"another schema(?s:.*)version {version}") as caught:
@@ -312,9 +325,12 @@ def test_overwritten_bytes_are_found_by_the_content_hash(
     (closed.parent / "manifest.json").write_text(json.dumps({"graph": {"content": known}}))
     assert check_file(closed) == known
     raw = bytearray(closed.read_bytes())
-    start, length = {"a name": (raw.index("Carrión".encode()), 4), "a page": (len(raw) // 2, 4096),
-                     "much": (len(raw) // 3, 1 << 16)}[what]
-    raw[start:start + length] = b"x" * length
+    start, length = {
+        "a name": (raw.index("Carrión".encode()), 4),
+        "a page": (len(raw) // 2, 4096),
+        "much": (len(raw) // 3, 1 << 16),
+    }[what]
+    raw[start : start + length] = b"x" * length
     closed.write_bytes(raw)
     with pytest.raises(InputError, match="damaged") as caught:
         check_file(closed)
@@ -345,8 +361,9 @@ except EhrkgError as error:
 def test_a_full_disk_is_a_clear_word_and_what_was_there_stays(closed: Path) -> None:
     with open_store(closed, read_only=True) as store:
         before = store.counts()["Visit"]
-    done = subprocess.run([sys.executable, "-c", FULL, str(closed)], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(closed)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == InputError.exit_code, done
     assert "disk" in done.stdout
     with open_store(closed) as store:
