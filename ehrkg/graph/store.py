@@ -208,6 +208,7 @@ def check_there(target: str | Path) -> None:
     >>> check_there("no/such/graph.lbug")
     Traceback (most recent call last):
     ehrkg.foundation.errors.InputError: no/such/graph.lbug: no graph there
+      do: build one first, or mend the path
     """
     if not is_address(target) and not Path(target).is_file():
         raise InputError("no graph there", file=target, todo="build one first, or mend the path")
