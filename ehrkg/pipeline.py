@@ -69,14 +69,20 @@ def build(
     bar = progress or (lambda _stage: Silent())
     inputs = input_hashes(source, chosen.knowledge, format=chosen.format)
     identity: dict[str, object] = {
-        "inputs": inputs, "settings": chosen.as_json(), "program": program_fingerprint()}
+        "inputs": inputs,
+        "settings": chosen.as_json(),
+        "program": program_fingerprint(),
+    }
     with Workspace(Path(out), identity) as work:
         finished = work.finished()
         if finished is not None:
             return Build(work.out, finished, Ledger.read(work.out / "ledger.json"))
         target = GraphTarget.of(
-            chosen.graph, identity, auth=auth, beside_foreign=chosen.beside_foreign)
+            chosen.graph, identity, auth=auth, beside_foreign=chosen.beside_foreign
+        )
 
+        # One stage a paragraph, to be read at a glance; the formatter would spread them out.
+        # fmt: off
         hospital = work.stage("read", lambda ledger: ehr.read(
             source, format=chosen.format, ledger=ledger, progress=bar("read")))
 
@@ -145,5 +151,6 @@ def build(
                     source, verified.relations, hospital.codes["id"].to_pylist()),
                 pictures=evidence_pictures(target, work.out, made.items, seed=chosen.seed)),
             work.out / "report.html")
+        # fmt: on
         work.finish(manifest)
         return Build(work.out, manifest, work.ledger)

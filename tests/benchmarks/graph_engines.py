@@ -107,8 +107,10 @@ def compare(name: str, graph: Path, folder: Path) -> None:
     print(f"{'':<40} {'Ladybug':>10} {'Neo4j':>10}")
     print(f"{'load, with both content hashes (s)':<40} {loading:>10.1f} {serving:>10.1f}")
     print(f"{'size on disk (MB)':<40} {size(copy) / 1e6:>10.1f} {on_server / 1e6:>10.1f}")
-    print(f"{'peak memory of client, of server (MB)':<40} {mine[0] / 1e6:>10.0f} "
-          f"{its[0] / 1e6:>10.0f}")
+    print(
+        f"{'peak memory of client, of server (MB)':<40} {mine[0] / 1e6:>10.0f} "
+        f"{its[0] / 1e6:>10.0f}"
+    )
     for query in sorted(asked_here, key=lambda q: -max(asked_here[q], asked_there[q])):
         print(f"{query + ' (s)':<40} {asked_here[query]:>10.3f} {asked_there[query]:>10.3f}")
 
@@ -130,17 +132,37 @@ def large(folder: Path, nodes: int = 1_000_000, edges: int = 10_000_000) -> None
     with open_store(folder / "large.lbug") as store:
         store.write_nodes("Concept", concepts)
         store.write_nodes("Synonym", pa.table({"id": ids[:1]}))
-        loading = timed(lambda: store._copy(  # type: ignore[attr-defined]
-            "TREATS", pa.table({
-                "from": store._keys(table["from"]), "to": store._keys(table["to"]),  # type: ignore[attr-defined]
-                **{name: pa.nulls(edges, pa.string() if name != "negated" else pa.bool_())
-                   for name in ("id", "negated", "route", "source", "origin", "licence",
-                                "provenance")},
-            }), 7_000_000, ""))
+        loading = timed(
+            lambda: store._copy(  # type: ignore[attr-defined]
+                "TREATS",
+                pa.table(
+                    {
+                        "from": store._keys(table["from"]),
+                        "to": store._keys(table["to"]),  # type: ignore[attr-defined]
+                        **{
+                            name: pa.nulls(edges, pa.string() if name != "negated" else pa.bool_())
+                            for name in (
+                                "id",
+                                "negated",
+                                "route",
+                                "source",
+                                "origin",
+                                "licence",
+                                "provenance",
+                            )
+                        },
+                    }
+                ),
+                7_000_000,
+                "",
+            )
+        )
         export = timed(lambda: export_for_neo4j_admin(store, folder / "files"))
-    print(f"{nodes:,} nodes, {edges:,} edges: loaded into Ladybug in {loading:.1f} s, exported for "
-          f"neo4j-admin in {export:.1f} s ({size(folder / 'files') / 1e6:.0f} MB), peak memory "
-          f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
+    print(
+        f"{nodes:,} nodes, {edges:,} edges: loaded into Ladybug in {loading:.1f} s, exported for "
+        f"neo4j-admin in {export:.1f} s ({size(folder / 'files') / 1e6:.0f} MB), peak memory "
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB"
+    )
 
 
 def main() -> None:

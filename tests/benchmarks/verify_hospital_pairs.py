@@ -26,7 +26,6 @@ ICD = {"9": "ICD9CM", "10": "ICD10CM"}
 Claim = tuple[str, str, str]
 
 
-
 def icd(version: str, code: str) -> str:
     return code_id(ICD[version], normalise(ICD[version], code))
 

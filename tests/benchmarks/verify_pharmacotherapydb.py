@@ -49,10 +49,21 @@ def judged(data: Path) -> list[dict[str, str]]:
     file = data / "pharmacotherapydb" / "catalog" / "indications.tsv"
     with file.open(encoding="utf-8", newline="") as handle:
         pairs = list(csv.DictReader(handle, delimiter="\t"))
-    words = sorted({word for row in pairs for word in (
-        f"DRUGBANK:{row['drugbank_id']}", row["drug"], row["doid_id"], row["disease"])})
-    known = set(resolve_pairs(_table([(word, word) for word in words]), knowledge)
-                .links["code"].to_pylist())
+    words = sorted(
+        {
+            word
+            for row in pairs
+            for word in (
+                f"DRUGBANK:{row['drugbank_id']}",
+                row["drug"],
+                row["doid_id"],
+                row["disease"],
+            )
+        }
+    )
+    known = set(
+        resolve_pairs(_table([(word, word) for word in words]), knowledge).links["code"].to_pylist()
+    )
     for row in pairs:
         row["head"] = _first(known, f"DRUGBANK:{row['drugbank_id']}", row["drug"])
         row["tail"] = _first(known, row["doid_id"], row["disease"])
@@ -83,7 +94,13 @@ def main(data: Path) -> None:
     console = Console(width=140)
     table = Table(title="PharmacotherapyDB: verdicts by the physicians' class")
     for column in (
-        "class", "pairs", "linked", "supported", "of linked", "ambiguous", "contradicted"
+        "class",
+        "pairs",
+        "linked",
+        "supported",
+        "of linked",
+        "ambiguous",
+        "contradicted",
     ):
         table.add_column(column)
     supported, linked, total = Counter(), Counter(), Counter()
@@ -94,9 +111,13 @@ def main(data: Path) -> None:
         linked[group] = sum(not row["reason"].startswith("unlinked") for row in rows)
         supported[group] = verdicts["supported"]
         table.add_row(
-            group, str(len(rows)), wilson(linked[group], len(rows)),
-            wilson(supported[group], len(rows)), wilson(supported[group], linked[group]),
-            str(verdicts["ambiguous"]), str(verdicts["contradicted"]),
+            group,
+            str(len(rows)),
+            wilson(linked[group], len(rows)),
+            wilson(supported[group], len(rows)),
+            wilson(supported[group], linked[group]),
+            str(verdicts["ambiguous"]),
+            str(verdicts["contradicted"]),
         )
     console.print(table)
     good = supported["DM"] + supported["SYM"]
@@ -105,8 +126,9 @@ def main(data: Path) -> None:
         table.add_column(column)
     table.add_row("precision", *[wilson(good, good + supported["NOT"])] * 2)
     table.add_row("recall", *(wilson(good, n["DM"] + n["SYM"]) for n in (total, linked)))
-    table.add_row("false positive rate", *(wilson(supported["NOT"], n["NOT"])
-                                           for n in (total, linked)))
+    table.add_row(
+        "false positive rate", *(wilson(supported["NOT"], n["NOT"]) for n in (total, linked))
+    )
     areas = []
     for rows in (pairs, [row for row in pairs if not row["reason"].startswith("unlinked")]):
         right = [float(row["score"]) for row in rows if row["category"] != "NOT"]
