@@ -8,6 +8,7 @@ flight, or a second loader, makes the other look again at what is there, so no e
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.foundation.errors import InputError, ServiceError
+from ehrkg.foundation.hashing import unit
 from ehrkg.graph import neo4j_database as database
 from ehrkg.graph import neo4j_values as values
 from ehrkg.graph import tables
@@ -40,6 +42,10 @@ DEFAULT = "default"
 
 CLAIMS = 5
 """How often a write begins anew because another client wrote the same build meanwhile."""
+
+PAUSE = 1.0
+"""Seconds that a client which lost its claim waits at most before the second try; twice as long each
+time, and each client its own share of it, so that two do not cut each other short for ever."""
 
 _DELETED_FIRST = ("Template", "Evidence", "Relation", "Visit")
 """Labels whose edges lead to hubs: with these gone, a hub is deleted with few edges left."""
@@ -149,13 +155,13 @@ class Neo4jStore:
 
     def _claimed(self, work: Callable[[str], T]) -> T:
         """Do work as the one client that writes this build; again where another cut in."""
-        for _ in range(CLAIMS):
+        for claim in range(CLAIMS):
             token = uuid.uuid4().hex
             try:
                 self._claim(token)
                 return work(token)
             except (_ClaimLostError, CommitUnknownError):
-                continue
+                time.sleep(PAUSE * 2**claim * unit(token))
         raise ServiceError(
             f"another process writes the build {self.build!r} at {self.address}",
             todo="wait until it is done, or give this build another name",
