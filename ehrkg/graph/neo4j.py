@@ -44,8 +44,10 @@ CLAIMS = 5
 """How often a write begins anew because another client wrote the same build meanwhile."""
 
 PAUSE = 1.0
-"""Seconds that a client which lost its claim waits at most before it tries again, doubled each time;
-each takes its own share of it, so that two do not cut each other short for ever."""
+"""Seconds that a client which lost its claim waits at most before it tries again.
+
+Doubled each time; each client takes its own share of it, so that two do not cut each other short
+for ever."""
 
 _DELETED_FIRST = ("Template", "Evidence", "Relation", "Visit")
 """Labels whose edges lead to hubs: with these gone, a hub is deleted with few edges left."""
