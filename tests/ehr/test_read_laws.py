@@ -8,12 +8,12 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pyarrow as pa
-from conftest import Extract
 from hypothesis import HealthCheck, given, settings
 
 import ehrkg.ehr as ehr
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import content_hash
+from tests.ehr.conftest import Extract
 
 PATIENT = st.sampled_from(["1", "2", "3", "99", ""])
 VISIT = st.sampled_from(["11", "12", "21", "31", "32", "55", ""])
