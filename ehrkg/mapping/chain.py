@@ -119,6 +119,7 @@ def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Lin
                     f"{item.phrase!r} {how} {label.text!r}, "
                     f"{'a brand' if label.scope == 'brand' else 'a name'} of "
                     f"{looked_up.names.get(concept) or concept}"
+                    f"{f', which {item.product!r} holds' if item.product else ''}"
                     f"{', ordered as a vehicle' if reading.vehicle else ''}"
                 ),
             )

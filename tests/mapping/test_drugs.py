@@ -46,6 +46,25 @@ from .worlds import SOURCE, codes, drug, kb, links
         ("Morphine Sod Chloride", {"morphine"}),
         ("Furosemid", {"furosemide"}),
         ("Bag", set()),
+        ("Percocet 5-325", {"oxycodone", "acetaminophen"}),
+        ("Hydrocerin", {"mineral oil", "petrolatum"}),
+        ("Artificial Tear Ointment", {"mineral oil", "petrolatum"}),
+        ("Sarna Lotion", {"camphor", "menthol"}),
+        ("Neomycin-Polymyxin-Bacitracin", {"neomycin", "polymyxin b", "bacitracin"}),
+        ("Acetaminophen-Caff-Butalbital", {"acetaminophen", "caffeine", "butalbital"}),
+        ("Dexamethasone Sodium Phosphate", {"dexamethasone"}),
+        ("Sodium Phosphate", {"sodium phosphate"}),
+        ("Cepacol", {"benzocaine"}),
+        ("Cepacol (Menthol)", {"menthol"}),
+        ("Emtricitabine-Tenofovir", {"emtricitabine", "tenofovir"}),
+        ("Emtricitabine-Tenofovir (Truvada)", {"emtricitabine", "tenofovir disoproxil"}),
+        ("Digox", {"digoxin"}),
+        ("hydrochlorothiazide 25 MG Oral Tablet", {"hydrochlorothiazide"}),
+        (
+            "acetaminophen 325 MG / oxycodone hydrochloride 10 MG Oral Tablet [Percocet]",
+            {"acetaminophen", "oxycodone"},
+        ),
+        ("NDA020503 200 ACTUAT albuterol 0.09 MG/ACTUAT Metered Dose Inhaler", {"salbutamol"}),
     ],
 )
 def test_ingredients(text: str, ingredients: set[str]) -> None:
@@ -151,6 +170,27 @@ def test_a_synonym_that_joins_two_drugs_is_neither() -> None:
     )
     code = "DRUGNAME:guaifenesin-codeine phosphate"
     assert set(links(map_codes(codes(code), more), code)) == {"D:g", "D:c"}
+
+
+def test_of_two_drugs_of_one_name_the_salt_tells_which() -> None:
+    more = knowledge(
+        concepts=build(
+            "concepts",
+            [(f"D:{n}", "protamine", "drug", "", SOURCE) for n in (1, 2)],
+        ),
+        synonyms=build("synonyms", [("D:1", "protamine sulfate", "exact", SOURCE)]),
+    )
+    ids = ("DRUGNAME:protamine sulfate", "DRUGNAME:protamine")
+    found = map_codes(codes(*ids), more)
+    assert set(links(found, ids[0])) == {"D:1"}
+    assert set(links(found, ids[1])) == {"D:1", "D:2"}
+
+
+def test_what_a_product_holds_is_told() -> None:
+    code = "DRUGNAME:percocet"
+    link = links(map_codes(codes(code), kb()), code)["D:oxycodone"]
+    assert (link.levels, link.predicate) == (0, "skos:broadMatch")
+    assert "percocet" in link.explanation
 
 
 def test_a_near_spelling_is_one_letter_off_at_most() -> None:

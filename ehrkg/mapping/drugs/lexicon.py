@@ -13,6 +13,8 @@ from ehrkg.mapping.index import Label
 SHORTEST = 3
 SHORTEST_PREFIX = 6
 """A truncated name is completed only from this many letters on, and only if one drug begins so."""
+NEARLY_WHOLE = 2
+"""From one letter fewer on, a name is completed where no more than so many letters are missing."""
 SHORTEST_FUZZY = 9
 SHARED = 1
 """The rank of exact synonyms, which several drugs may share."""
@@ -66,11 +68,16 @@ class Lexicon:
 
     def by_prefix(self, word: str) -> Hit | None:
         """The one drug whose name begins so."""
-        if len(word) < SHORTEST_PREFIX:
+        if len(word) < SHORTEST_PREFIX - 1:
             return None
         start = bisect_left(self.singles, word)
         stop = bisect_left(self.singles, word + "\uffff")
-        return self._only(self.singles[start:stop], "prefix")
+        begun = self.singles[start:stop]
+        if len(word) < SHORTEST_PREFIX and not any(
+            len(name) - len(word) <= NEARLY_WHOLE for name in begun
+        ):
+            return None
+        return self._only(begun, "prefix")
 
     def fuzzy(self, word: str) -> Hit | None:
         """The one drug that is spelt nearly so."""

@@ -19,10 +19,17 @@ BRAND, PARTLY_READ = 0.95, 0.85
 
 @dataclass(frozen=True)
 class Found:
-    """An ingredient, or a brand that stands for several: the phrase read and what it names."""
+    """An ingredient, or a brand that stands for several.
+
+    Attributes:
+        phrase: the words read.
+        hit: what they name.
+        product: the product that holds it, where the string names only that.
+    """
 
     phrase: str
     hit: Hit
+    product: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,8 @@ def read_drug(text: str, lexicon: Lexicon) -> Reading:
     A name is read without its salt, unless the salt form is a drug's own name; then with it; then
     a truncated name, if only one drug begins so; last a near spelling.
     """
-    spoken = words(text)
-    found = _search(spoken, lexicon)
+    spoken = words(text, lexicon.names)
+    found = _in_the_brands_form(_search(spoken, lexicon), spoken, lexicon)
     kind = kind_of(text, [item.phrase for item in found])
     used = {word for item in found for word in item.phrase.split()} | _never_alone()
     unread = [
@@ -97,7 +104,7 @@ def _search(spoken: list[Word], lexicon: Lexicon) -> list[Found]:
     for strict in (True, False):
         found = _scan(spoken, marks, lexicon, strict=strict)
         if found:
-            return found
+            return _said_in_brackets(found, inside, lexicon)
     whole = " ".join(word.text for word in outside)
     meant = lexicon.unqualified(whole)
     if meant:
@@ -127,14 +134,65 @@ def _scan(
             text = " ".join(word.text for word in spoken[at : at + length])
             if text in _never_alone() and len(spoken) > 1:
                 continue
-            hit = lexicon.exact(text)
+            hit = lexicon.exact(text) or _unqualified(spoken, at, length, lexicon)
             salted = any(marks[at : at + length])
-            if hit is not None and not (strict and salted and hit.label.rank > 0):
-                found.setdefault(text, Found(text, hit))
+            if strict and salted and not spoken[at].product and hit and hit.label.rank > 0:
+                continue
+            if hit is not None:
+                hit = _told_by_salt(text, hit, spoken, marks, at + length, lexicon)
+                found.setdefault(text, Found(text, hit, spoken[at].product))
                 taken = length
                 break
         at += taken
     return list(found.values())
+
+
+def _told_by_salt(
+    text: str,
+    hit: Hit,
+    spoken: Sequence[Word],
+    marks: Sequence[bool],
+    after: int,
+    lexicon: Lexicon,
+) -> Hit:
+    """Of several drugs of one name, that which is also known by the name with its salt."""
+    stop = after
+    while stop < len(spoken) and marks[stop]:
+        stop += 1
+    if len(hit.concepts) == 1 or stop == after:
+        return hit
+    salted = lexicon.exact(" ".join([text, *(word.text for word in spoken[after:stop])]))
+    return salted if salted and set(salted.concepts) < set(hit.concepts) else hit
+
+
+def _unqualified(spoken: Sequence[Word], at: int, length: int, lexicon: Lexicon) -> Hit | None:
+    """What a genus means where it stands alone between separators, beside other ingredients."""
+    stop = at + length
+    alone = spoken[at].begins and (stop == len(spoken) or spoken[stop].begins)
+    if not alone or stop - at == len(spoken):
+        return None
+    return lexicon.unqualified(" ".join(word.text for word in spoken[at:stop]))
+
+
+def _in_the_brands_form(
+    found: list[Found], spoken: Sequence[Word], lexicon: Lexicon
+) -> list[Found]:
+    """Ingredients in the form of the brand in brackets: "Emtricitabine-Tenofovir (Truvada)"."""
+    inside = [replace(word, aside=False) for word in spoken if word.aside and word.product]
+    forms = _scan(inside, salts_in(inside), lexicon, strict=False) if inside else []
+    return [
+        next((form for form in forms if form.phrase.startswith(f"{item.phrase} ")), item)
+        for item in found
+    ]
+
+
+def _said_in_brackets(found: list[Found], inside: Sequence[Word], lexicon: Lexicon) -> list[Found]:
+    """Of a brand with an ingredient in brackets, the ingredient: "Cepacol (Menthol)"."""
+    if not inside or any(not (item.product or item.hit.label.scope == "brand") for item in found):
+        return found
+    named = _scan(inside, salts_in(list(inside)), lexicon, strict=True)
+    plain = [item for item in named if not item.product and item.hit.label.scope != "brand"]
+    return plain or found
 
 
 def _singly(spoken: Sequence[Word], look: Callable[[str], Hit | None]) -> list[Found]:

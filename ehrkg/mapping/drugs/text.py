@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ehrkg.mapping.names import read_yaml
 
-_TOKEN = re.compile(r"[a-z][a-z0-9']*|[^a-z0-9\s]")
+_TOKEN = re.compile(r"\x02[^\x03]*\x03|[a-z][a-z0-9']*|[^a-z0-9\s]")
+_PRODUCT = "\x02{}\x03"
+"""Holds the place of a product in a string that is taken apart; no table has these characters."""
 _BREAKS = frozenset("/-&+,;")
 
 
@@ -21,11 +24,13 @@ class Word:
         text: lower case, abbreviations written out.
         aside: whether it stands in brackets.
         begins: whether a separator or bracket stands before it.
+        product: the product of mixtures.yaml whose ingredient it names, "" where it was written.
     """
 
     text: str
     aside: bool
     begins: bool
+    product: str = ""
 
 
 @cache
@@ -51,6 +56,21 @@ def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern), words) for pattern, words in rules()["phrases"].items())
 
 
+@cache
+def _mixtures() -> tuple[re.Pattern[str], dict[str, list[str | list[str]]]]:
+    """One pattern for the products of mixtures.yaml, longer names first, and what each holds.
+
+    A name that begins with a cation is a product only where an ingredient may begin: "dexamethasone
+    sodium phosphate" holds no sodium phosphate.
+    """
+    table: dict[str, list[str | list[str]]] = read_yaml("drugs/mixtures.yaml")
+    ordered = sorted(table, key=lambda name: (-len(name), name))
+    spelt = [r"[\s-]+".join(map(re.escape, name.split())) for name in ordered]
+    cations = "|".join(sorted(word_set("cations")))
+    barred = rf"(?:(?<=[a-z0-9] )|(?<=[a-z0-9]))(?:{cations})\b"
+    return re.compile(rf"(?!{barred})\b(?:{'|'.join(spelt)})\b"), table
+
+
 def clean(text: str) -> str:
     """The string in lower case without the hospital's marks.
 
@@ -63,13 +83,19 @@ def clean(text: str) -> str:
     return " ".join(plain.split())
 
 
-def words(text: str) -> list[Word]:
+def words(text: str, known: Container[str] = ()) -> list[Word]:
     """The words that may name an ingredient, strengths and noise taken out.
+
+    Args:
+        text: the string as the hospital writes it.
+        known: names of drugs, by which one of several names of a product's ingredient is chosen.
 
     >>> [word.text for word in words("Oxycodone-Acetaminophen (5mg-325mg)")]
     ['oxycodone', 'acetaminophen']
     >>> [word.text for word in words("HYDROmorphone (Dilaudid) 0.125 mg IV Q4H")][:2]
     ['hydromorphone', 'dilaudid']
+    >>> [word.text for word in words("Percocet 5-325")]
+    ['oxycodone', 'acetaminophen']
     """
     plain = clean(text)
     for pattern in _patterns("asides"):
@@ -79,10 +105,25 @@ def words(text: str) -> list[Word]:
         plain = pattern.sub(replacement, plain)
     for pattern in _patterns("strengths"):
         plain = pattern.sub(" ", plain)
-    return _split(plain)
+    products, table = _mixtures()
+    marked = products.sub(lambda found: _PRODUCT.format(found.group()), " ".join(plain.split()))
+    return _split(marked, table, known)
 
 
-def _split(plain: str) -> list[Word]:
+def _ingredients(
+    holds: list[str | list[str]], known: Container[str], *, aside: bool, product: str
+) -> Iterator[Word]:
+    """The words of a product's ingredients, each of which begins a name."""
+    for names in holds:
+        several = [names] if isinstance(names, str) else names
+        name = next((each for each in several if each in known), several[0])
+        for at, word in enumerate(name.split()):
+            yield Word(word, aside, at == 0, product)
+
+
+def _split(
+    plain: str, products: dict[str, list[str | list[str]]], known: Container[str]
+) -> list[Word]:
     found: list[Word] = []
     depth, begins = 0, True
     short, noise = rules()["words"], word_set("noise")
@@ -92,6 +133,10 @@ def _split(plain: str) -> list[Word]:
         elif piece in ")]":
             depth, begins = max(depth - 1, 0), True
         elif piece in _BREAKS:
+            begins = True
+        elif piece[0] == _PRODUCT[0]:
+            name = " ".join(re.split(r"[\s-]+", piece[1:-1]))
+            found += _ingredients(products[name], known, aside=depth > 0, product=name)
             begins = True
         elif piece[0].isalpha():
             word = str(short.get(piece, piece))
