@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
 from ehrkg.evaluation.questions import Question
+from ehrkg.foundation.embedding import Embedder
 from ehrkg.propose.tasks import tasks
-from ehrkg.verify.embedding import Embedder
 
 Utilities = Sequence[npt.NDArray[np.float64]]
 

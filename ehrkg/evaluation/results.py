@@ -12,9 +12,9 @@ from ehrkg.evaluation.answer_names import answer_names
 from ehrkg.evaluation.baselines import Baseline, Chance, EmbeddingSimilarity
 from ehrkg.evaluation.scoring import run_baselines
 from ehrkg.evaluation.summary import accuracy_by, open_ended_by
+from ehrkg.foundation.embedding import SentenceTransformerEmbedder
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph import readers
-from ehrkg.verify.embedding import SentenceTransformerEmbedder
 
 
 @dataclass(frozen=True)

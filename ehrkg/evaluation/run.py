@@ -9,11 +9,11 @@ from ehrkg.ehr.schema import Hospital
 from ehrkg.evaluation.answer_names import answer_names
 from ehrkg.evaluation.baselines import Chance, EmbeddingSimilarity, KeySource, MostFrequent
 from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
+from ehrkg.foundation.embedding import Embedder
 from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
 from ehrkg.ontology.schema import Knowledge
-from ehrkg.verify.embedding import Embedder
 from ehrkg.verify.schema import Verified
 
 EMBEDDED_TEMPLATES = 200

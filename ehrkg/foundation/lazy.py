@@ -12,7 +12,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Args:
         package: the package's own ``__name__``.
-        homes: name to the module of the package that holds it.
+        homes: name to the module that holds it: of the package, or by its whole path.
 
     >>> load = lazy_names("ehrkg.foundation", {"hash64": "hashing"})
     >>> load("hash64").__module__
@@ -25,6 +25,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+        home = homes[name]
+        inside = not home.startswith(f"{package.partition('.')[0]}.")
+        return getattr(importlib.import_module(f"{package}.{home}" if inside else home), name)
 
     return load

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ehrkg.benchmark import FORMATS, STRATEGIES
+from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph.neo4j_session import address_of
 from ehrkg.propose import Cooccurrence, Proposer, choose_tasks
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
-from ehrkg.verify.embedding import model_name
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark, CheckReport, Cohort, check, hidden_edges
 from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.workspace import read_final, read_manifest
 from ehrkg.graph import open_store, readers
 from ehrkg.mapping import map_codes
@@ -16,7 +17,6 @@ from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.session.storing import GRAPH
 from ehrkg.verify import Embedder, SentenceTransformerEmbedder
-from ehrkg.verify.embedding import model_name
 from ehrkg.verify.schema import Verified
 
 

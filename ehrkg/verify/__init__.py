@@ -8,14 +8,14 @@ from ehrkg.foundation.lazy import lazy_names
 from ehrkg.verify.schema import EVIDENCE, RELATIONS, Verified
 
 if TYPE_CHECKING:
-    from ehrkg.verify.embedding import Embedder, SentenceTransformerEmbedder
+    from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder
     from ehrkg.verify.pairs import Pairs, resolve_pairs
     from ehrkg.verify.policy import Policy
     from ehrkg.verify.verifier import verify
 
 _HOMES = {
-    "Embedder": "embedding",
-    "SentenceTransformerEmbedder": "embedding",
+    "Embedder": "ehrkg.foundation.embedding",
+    "SentenceTransformerEmbedder": "ehrkg.foundation.embedding",
     "Pairs": "pairs",
     "Policy": "policy",
     "resolve_pairs": "pairs",

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
+from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder, embed
 from ehrkg.ontology.predicates import PREDICATES
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.arrays import Floats, Ints, KnowledgeArrays, join
 from ehrkg.verify.backing import SUPPORTS, Backing, LinkedPairs
-from ehrkg.verify.embedding import Embedder, SentenceTransformerEmbedder, embed
 from ehrkg.verify.index import SentenceIndex
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.report import EvidenceRows

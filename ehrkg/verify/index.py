@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ehrkg.foundation.embedding import Embedder, Vectors, embed, texts_hash
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.storage import file_hash, write_atomically
 from ehrkg.verify.arrays import Floats, Ints
-from ehrkg.verify.embedding import Embedder, Vectors, embed, texts_hash
 
 SEARCH = 4096
 """Claims searched together, to bound the memory."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.foundation.embedding import Embedder
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.mapping.schema import LINKS
@@ -17,7 +18,6 @@ from ehrkg.propose.schema import CANDIDATES
 from ehrkg.verify import coding_rules, report
 from ehrkg.verify.arrays import Floats, KnowledgeArrays
 from ehrkg.verify.backing import SUPPORTS, Backing, LinkedPairs, back, link_pairs
-from ehrkg.verify.embedding import Embedder
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.reasons import LinkState, link_state, reasons
 from ehrkg.verify.schema import RELATIONS, Verified

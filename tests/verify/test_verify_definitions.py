@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import tiny
 
+from ehrkg.foundation.embedding import Embedder, Vectors, embed, model_name
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify import Policy, SentenceTransformerEmbedder, verify
-from ehrkg.verify.embedding import Embedder, Vectors, embed, model_name
 from ehrkg.verify.index import SentenceIndex
 
 DEFINED = [
