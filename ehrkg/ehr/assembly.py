@@ -8,16 +8,15 @@ import pyarrow as pa
 
 from ehrkg.ehr import schema
 from ehrkg.ehr.codes import WHITE_SPACE, normalise_column
-from ehrkg.ehr.files import TableFile, open_table
 from ehrkg.ehr.formats import Format, Unit
 from ehrkg.ehr.routes import WORDS, fold_column, route_column
-from ehrkg.ehr.staging import STAGE, Staged, hold, keep, reject, reject_repeats, settle, stage
+from ehrkg.ehr.sources import Source
+from ehrkg.ehr.staging import STAGE, Staged, hold, reject, reject_repeats, settle, stage
 from ehrkg.foundation.hashing import unit as hashed_unit
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
 
 if TYPE_CHECKING:
-    from ibis.backends.duckdb import Backend
     from ibis.expr.types import StringValue, Table
 
 SPLITS = (("train", 0.7), ("dev", 0.8), ("test", 1.0))
@@ -33,18 +32,16 @@ _DAY = 86_400
 
 
 def assemble(
-    con: Backend,
+    source: Source,
     form: Format,
-    files: dict[str, TableFile],
     ledger: Ledger,
     progress: Progress,
 ) -> schema.Hospital:
     """Read all tables of a format.
 
     Args:
-        con: an engine of its own, closed by the caller.
+        source: where the tables are; closed by the caller.
         form: the format's declaration.
-        files: the tables' files by name.
         ledger: takes the account and the unusable rows.
         progress: told of each table.
     """
@@ -52,18 +49,18 @@ def assemble(
     quarantine: list[pa.Table] = []
 
     def finish(staged: Staged) -> Table:
-        quarantine.append(settle(con, staged, ledger))
+        quarantine.append(settle(source, staged, ledger))
         progress.advance()
         return staged.usable
 
-    patients = finish(_patients(con, form, files))
-    all_visits = _visits(con, form, files, patients)
+    patients = finish(_patients(source, form))
+    all_visits = _visits(source, form, patients)
     visits = finish(all_visits)
     parts = []
     for unit in form.events:
-        usable = finish(_events(con, unit, files, patients, all_visits))
-        parts.append(_event_rows(unit, usable, files[unit.table].source, ledger))
-    events = keep(con, _union(parts), "events")
+        usable = finish(_events(source, unit, patients, all_visits))
+        parts.append(_event_rows(unit, usable, ledger))
+    events = source.keep(_union(parts), "events")
     ledger.quarantine[STAGE] = pa.concat_tables(quarantine).sort_by(
         [("source", "ascending"), ("row", "ascending")]
     )
@@ -72,23 +69,23 @@ def assemble(
         patients=_patient_table(patients),
         visits=_visit_table(visits, patients),
         events=_event_table(events),
-        codes=_code_table(con, events, form, files),
+        codes=_code_table(source, events, form),
         visit_codes=_visit_code_table(events),
     )
     progress.advance()
     return hospital
 
 
-def _patients(con: Backend, form: Format, files: dict[str, TableFile]) -> Staged:
+def _patients(source: Source, form: Format) -> Staged:
     unit = form.patients
-    staged = stage(con, open_table(files[unit.table]), unit, "patient")
+    staged = stage(source, unit, "patient")
     staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
-    return hold(con, reject_repeats(staged, ["patient"], "duplicate_id"))
+    return hold(source, reject_repeats(staged, ["patient"], "duplicate_id"))
 
 
-def _visits(con: Backend, form: Format, files: dict[str, TableFile], patients: Table) -> Staged:
+def _visits(source: Source, form: Format, patients: Table) -> Staged:
     unit = form.visits
-    staged = stage(con, open_table(files[unit.table]), unit, "visit")
+    staged = stage(source, unit, "visit")
     rows = staged.rows
     reasons = [
         (~rows.patient.isin(patients.patient), "unknown_patient"),
@@ -96,15 +93,13 @@ def _visits(con: Backend, form: Format, files: dict[str, TableFile], patients: T
     ]
     staged = reject(staged, rows, reasons)
     staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
-    return hold(con, reject_repeats(staged, ["visit"], "duplicate_id"))
+    return hold(source, reject_repeats(staged, ["visit"], "duplicate_id"))
 
 
-def _events(
-    con: Backend, unit: Unit, files: dict[str, TableFile], patients: Table, visits: Staged
-) -> Staged:
+def _events(source: Source, unit: Unit, patients: Table, visits: Staged) -> Staged:
     import ibis
 
-    staged = stage(con, open_table(files[unit.table]), unit, unit.kind)
+    staged = stage(source, unit, unit.kind)
     usable = visits.usable.select(visit_id="visit", visit_patient="patient")
     rows = staged.rows.left_join(usable, staged.rows.visit == usable.visit_id)
     known = visits.rows.visit
@@ -121,10 +116,10 @@ def _events(
     staged = reject(staged, rows, reasons)
     if unit.drop_duplicates:
         staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
-    return hold(con, staged)
+    return hold(source, staged)
 
 
-def _event_rows(unit: Unit, rows: Table, source: str, ledger: Ledger) -> Table:
+def _event_rows(unit: Unit, rows: Table, ledger: Ledger) -> Table:
     """Usable rows of one table as rows of EVENTS; what is mended is counted."""
     import ibis
 
@@ -149,7 +144,7 @@ def _event_rows(unit: Unit, rows: Table, source: str, ledger: Ledger) -> Table:
         route=route,
         drug_type=rows.drug_type.upper() if "drug_type" in unit.columns else ibis.literal(""),
         raw_code="raw_code",
-        source=ibis.literal(source),
+        source="source",
         row="row",
     ).cast({"seq": "int32", "start": "timestamp(6)", "stop": "timestamp(6)"})
 
@@ -271,7 +266,7 @@ def _visit_code_table(events: Table) -> pa.Table:
     )
 
 
-def _code_table(con: Backend, events: Table, form: Format, files: dict[str, TableFile]) -> pa.Table:
+def _code_table(source: Source, events: Table, form: Format) -> pa.Table:
     """The distinct codes with their names: the tables' own, or the drug string most often written.
 
     Ties go to the least in the alphabet, so the order of rows is no matter.
@@ -285,7 +280,7 @@ def _code_table(con: Backend, events: Table, form: Format, files: dict[str, Tabl
         group_by=written.code, order_by=[written.n.desc(), written.spelling]
     )
     codes = written.mutate(place=place).filter(lambda t: t.place == 0)
-    names = _names(con, form, files)
+    names = _names(source, form)
     own = ibis.literal("")
     if names is not None:
         codes = codes.left_join(names, codes.code == names.name_code)
@@ -297,11 +292,11 @@ def _code_table(con: Backend, events: Table, form: Format, files: dict[str, Tabl
     return chosen.order_by("id").to_pyarrow().cast(schema.CODES)
 
 
-def _names(con: Backend, form: Format, files: dict[str, TableFile]) -> Table | None:
+def _names(source: Source, form: Format) -> Table | None:
     parts = []
     for unit in form.names:
-        if unit.table in files:
-            staged = stage(con, open_table(files[unit.table]), unit, unit.table)
+        if unit.table in source.tables():
+            staged = stage(source, unit, unit.table)
             rows = staged.rows
             parts.append(rows.select(name_code=_code_column(unit, rows), long_name=rows.name))
     if not parts:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ehrkg.ehr import schema
 from ehrkg.ehr.assembly import assemble
-from ehrkg.ehr.files import TableFile, find_tables
 from ehrkg.ehr.formats import Format, format_named, formats
+from ehrkg.ehr.sources.files import FileTables
+from ehrkg.ehr.sources.finding import Part, find_tables
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
-
-if TYPE_CHECKING:
-    from ibis.backends.duckdb import Backend
 
 
 def read(
@@ -52,12 +49,11 @@ def read(
     declared = declared or format_named(detect(folder))
     files = _files(folder, declared)
     ledger = Ledger() if ledger is None else ledger
-    with tempfile.TemporaryDirectory(prefix="ehrkg-") as scratch:
-        con = _connect(scratch, threads)
-        try:
-            return assemble(con, declared, files, ledger, progress or Silent())
-        finally:
-            con.disconnect()
+    with (
+        tempfile.TemporaryDirectory(prefix="ehrkg-") as scratch,
+        FileTables(files, scratch, threads=threads) as tables,
+    ):
+        return assemble(tables, declared, ledger, progress or Silent())
 
 
 def table_files(source: str | Path, *, format: str | None = None) -> dict[str, Path]:  # noqa: A002
@@ -75,9 +71,10 @@ def table_files(source: str | Path, *, format: str | None = None) -> dict[str, P
     declared = format_named(format) if format is not None else format_named(detect(folder))
     wanted = {*declared.needed, *(unit.table for unit in declared.names)}
     return {
-        file.source: file.path
-        for table, file in sorted(_files(folder, declared).items())
+        part.source: part.path
+        for table, parts in sorted(_files(folder, declared).items())
         if table in wanted
+        for part in parts
     }
 
 
@@ -109,7 +106,7 @@ def detect(source: str | Path) -> str:
     raise _missing(folder, format_named(name), lacking)
 
 
-def _files(folder: Path, form: Format) -> dict[str, TableFile]:
+def _files(folder: Path, form: Format) -> dict[str, tuple[Part, ...]]:
     files = find_tables(folder, form.folders)
     lacking = [table for table in form.needed if table not in files]
     if lacking:
@@ -124,10 +121,3 @@ def _missing(folder: Path, form: Format, lacking: str) -> InputError:
         expected=f"{form.title}: " + ", ".join(form.needed),
         todo="put the table beside the others, as .csv or .csv.gz",
     )
-
-
-def _connect(scratch: str, threads: int | None) -> Backend:
-    import ibis
-
-    settings = {"temp_directory": scratch} | ({"threads": threads} if threads else {})
-    return ibis.duckdb.connect(**settings)

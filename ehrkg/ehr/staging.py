@@ -5,19 +5,19 @@ Nothing here knows a format: the declaration (``formats``) says which column is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ehrkg.ehr.files import RawTable, load, rows_as_json
 from ehrkg.ehr.formats import Field, Unit
+from ehrkg.ehr.sources import ROW_COLUMNS, RawTable, Source
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.ledger import Ledger
 
 if TYPE_CHECKING:
-    from ibis.backends.duckdb import Backend
     from ibis.expr.types import BooleanValue, Column, StringColumn, Table
 
 STAGE = "read"
@@ -29,7 +29,7 @@ QUARANTINE = pa.schema(
         ("source", pa.string()),
         ("row", pa.int64()),
         ("reason", pa.string()),
-        ("raw", pa.string()),  # the whole row as JSON text, under the file's own column names
+        ("raw", pa.string()),  # the columns read, as JSON text, under their own names
     ]
 )
 """The unusable rows of reading. Sorted by source, row."""
@@ -48,15 +48,13 @@ class Staged:
 
     Attributes:
         unit: its name in the ledger: "patient", "visit", "diagnosis", ...
-        raw: the file.
-        text: the rows as text, in the engine.
-        rows: the rows: ``row``, our fields, ``raw_code`` where there is a code, ``reason``.
-            An expression until ``hold`` computes it.
+        raw: the table as its source holds it.
+        rows: the rows: ``source``, ``row``, our fields, ``raw_code`` where there is a code,
+            ``reason``. An expression until ``hold`` computes it.
     """
 
     unit: str
     raw: RawTable
-    text: Table
     rows: Table
 
     @property
@@ -65,31 +63,32 @@ class Staged:
         return self.rows.filter(self.rows.reason == "").drop("reason")
 
 
-def stage(con: Backend, raw: RawTable, unit: Unit, name: str) -> Staged:
+def stage(source: Source, unit: Unit, name: str) -> Staged:
     """Read a table and give its fields their types.
 
     Args:
-        con: the engine.
-        raw: the table's file.
-        unit: its declaration.
+        source: where the tables are.
+        unit: the table's declaration.
         name: what the ledger calls it.
 
     Raises:
         InputError: a column is missing, or no row at all holds a value of a column's type.
     """
-    columns = sorted({field.column for field in unit.columns.values()})
-    text = load(con, raw, columns, f"text_{name}")
+    columns = {field.column for field in unit.columns.values()}
+    raw = source.open(unit.table, columns, name=f"text_{name}")
+    _check_columns(raw, columns)
+    text = raw.text
     values = {key: _value(text[field.column], field) for key, field in unit.columns.items()}
     if "code" in unit.columns:
         values["raw_code"] = text[unit.columns["code"].column].fill_null("")
-    _check_types(text, unit, raw)
+    _check_types(unit, raw)
     reasons = [
         (_is_bad(text[field.column], field), _REASONS[field.type])
         for kind in _REASONS
         for field in unit.columns.values()
         if field.type == kind
     ]
-    return Staged(name, raw, text, text.select("row", reason=_first(reasons), **values))
+    return Staged(name, raw, text.select(*ROW_COLUMNS, reason=_first(reasons), **values))
 
 
 def reject(staged: Staged, rows: Table, reasons: Sequence[tuple[BooleanValue, str]]) -> Staged:
@@ -117,24 +116,28 @@ def reject_repeats(staged: Staged, keys: Sequence[str], reason: str) -> Staged:
     import ibis
 
     rows = staged.rows
-    others = [name for name in sorted(rows.columns) if name not in {*keys, "row", "reason"}]
+    aside = {*keys, *ROW_COLUMNS, "reason"}
+    others = [name for name in sorted(rows.columns) if name not in aside]
     place = ibis.row_number().over(
         group_by=[rows.reason == "", *(rows[key] for key in keys)],
-        order_by=[*(rows[name].asc(nulls_first=True) for name in others), rows.row],
+        order_by=[
+            *(rows[name].asc(nulls_first=True) for name in others),
+            *(rows[name] for name in ROW_COLUMNS),
+        ],
     )
     again = (rows.reason == "") & (place > 0)
     return replace(staged, rows=rows.mutate(reason=ibis.ifelse(again, reason, rows.reason)))
 
 
-def hold(con: Backend, staged: Staged) -> Staged:
-    """Compute the rows now, and let go of the text that they were made from."""
-    rows = keep(con, staged.rows, f"rows_{staged.unit}")
-    con.raw_sql(f'DROP TABLE "{staged.text.get_name()}"')
-    return replace(staged, rows=rows)
+def hold(source: Source, staged: Staged) -> Staged:
+    """Compute the rows now."""
+    return replace(staged, rows=source.keep(staged.rows, f"rows_{staged.unit}"))
 
 
-def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
+def settle(source: Source, staged: Staged, ledger: Ledger) -> pa.Table:
     """Write a table's account into the ledger and give its unusable rows (QUARANTINE).
+
+    The engine lets go of the text that the rows were made from.
 
     Raises:
         InputError: no row is usable: then the file, not the row, is at fault.
@@ -142,36 +145,52 @@ def settle(con: Backend, staged: Staged, ledger: Ledger) -> pa.Table:
     counted = staged.rows.group_by("reason").agg(n=staged.rows.count()).to_pyarrow().to_pylist()
     counts = {each["reason"]: each["n"] for each in counted}
     usable = counts.pop("", 0)
-    file = staged.raw.file
     if not usable:
         raise InputError(
             "no row of this table can be used",
-            file=file.path,
+            **staged.raw.where(),
             found=", ".join(f"{reason}: {count}" for reason, count in sorted(counts.items())),
             todo="check that all tables are of the same release and that the columns are right",
         )
     ledger.record(STAGE, staged.unit, rows_in=staged.raw.rows, rows_out=usable, dropped=counts)
-    if not counts:
-        return QUARANTINE.empty_table()
-    bad = staged.rows.filter(staged.rows.reason != "").select("row", "reason")
-    name = f"unusable_{staged.unit}"
-    keep(con, bad, name)
-    raw = rows_as_json(staged.raw, f"SELECT row FROM {name}")  # noqa: S608
-    found = con.con.sql(
-        f"SELECT row, reason, raw FROM ({raw}) JOIN {name} USING (row) ORDER BY row"  # noqa: S608
-    ).to_arrow_table()
-    columns = {
-        "unit": pa.array([staged.unit] * len(found), pa.string()),
-        "source": pa.array([file.source] * len(found), pa.string()),
-        **{name: found.column(name) for name in ("row", "reason", "raw")},
-    }
-    return pa.table(columns).cast(QUARANTINE)
+    unusable = _quarantine(staged) if counts else QUARANTINE.empty_table()
+    source.release(f"text_{staged.unit}")
+    return unusable
 
 
-def keep(con: Backend, rows: Table, name: str) -> Table:
-    """Compute a table now and hold it in the engine, for as long as the connection lives."""
-    con.raw_sql(f'CREATE TEMP TABLE "{name}" AS {con.compile(rows)}')
-    return con.table(name)
+def _quarantine(staged: Staged) -> pa.Table:
+    text = staged.raw.text
+    bad = staged.rows.filter(staged.rows.reason != "").select(*ROW_COLUMNS, "reason")
+    found = text.join(bad, list(ROW_COLUMNS)).order_by(ROW_COLUMNS).to_pyarrow().to_pylist()
+    written = staged.raw.columns
+    return pa.Table.from_pylist(
+        [
+            {
+                "unit": staged.unit,
+                "source": row["source"],
+                "row": row["row"],
+                "reason": row["reason"],
+                "raw": json.dumps(
+                    {name: row[key] or "" for key, name in written.items() if key in row},
+                    ensure_ascii=False,
+                ),
+            }
+            for row in found
+        ],
+        schema=QUARANTINE,
+    )
+
+
+def _check_columns(raw: RawTable, columns: Collection[str]) -> None:
+    for column in sorted(columns):
+        if column not in raw.columns:
+            raise InputError(
+                f"the table has no column {column!r}",
+                **(raw.where() | ({"line": 1} if raw.files else {})),
+                found=", ".join(raw.columns.values()),
+                expected=", ".join(sorted(columns)),
+                todo="export the table with this column, or rename it if it has another name",
+            )
 
 
 def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
@@ -202,8 +221,9 @@ def _is_bad(text: Column, field: Field) -> BooleanValue:
     return wrong if field.needed else wrong & (_trimmed(text) != "")
 
 
-def _check_types(text: Table, unit: Unit, raw: RawTable) -> None:
+def _check_types(unit: Unit, raw: RawTable) -> None:
     """A column of which no value is of its type is no column of dates with a few slips."""
+    text = raw.text
     checked = [field for field in unit.columns.values() if field.type in _EXPECTED]
     measures = {}
     for place, field in enumerate(checked):
@@ -213,24 +233,24 @@ def _check_types(text: Table, unit: Unit, raw: RawTable) -> None:
         measures[f"filled{place}"] = (
             text.count() if field.needed else (_trimmed(column) != "").sum()
         )
-        measures[f"row{place}"] = text.row.min(where=bad)
     if not measures:
         return
     found = text.aggregate(**measures).to_pyarrow().to_pylist()[0]
     for place, field in enumerate(checked):
         if found[f"filled{place}"] and found[f"bad{place}"] == found[f"filled{place}"]:
-            raise _no_value_of_type(text, field, raw, found[f"row{place}"])
+            raise _no_value_of_type(field, raw)
 
 
-def _no_value_of_type(text: Table, field: Field, raw: RawTable, row: int) -> InputError:
-    value = text.filter(text.row == row).to_pyarrow()[field.column][0].as_py()
+def _no_value_of_type(field: Field, raw: RawTable) -> InputError:
+    text = raw.text
+    bad = text.filter(_is_bad(text[field.column], field)).order_by(ROW_COLUMNS).limit(1)
+    first = bad.to_pyarrow().to_pylist()[0]
     what = "date" if field.type == "time" else "number"
     return InputError(
         f"no value of this column is a {what}",
-        file=raw.file.path,
-        line=row + 1,
+        **raw.where(first["source"], first["row"]),
         column=raw.columns[field.column],
-        found=value or "(empty)",
+        found=first[field.column] or "(empty)",
         expected=_EXPECTED[field.type],
         todo="write the column in this form, or check that it is the right column",
     )
