@@ -171,6 +171,10 @@ def synth(
     out: Annotated[Path, typer.Option(help="Where to write the tables; a new folder.")],
     patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = 2000,
     format: Annotated[str, typer.Option(help="The tables' format.")] = "mimic4",  # noqa: A002
+    shape: Annotated[
+        str,
+        typer.Option(help="release: as many rows and codes a visit as MIMIC-IV has; demo: few."),
+    ] = "release",
     seed: Seed = 7,
 ) -> None:
     """Write synthetic hospital tables, and a file of what was planted in them."""
@@ -181,7 +185,14 @@ def synth(
 
     console = Console()
     with StageBars(console) as bars:
-        synthetic.write(out, patients=patients, format=format, seed=seed, progress=bars("synth"))
+        synthetic.write(
+            out,
+            patients=patients,
+            format=format,
+            shape=shape,
+            seed=seed,
+            progress=bars("synth"),
+        )
     console.print(f"Tables: {out / 'hosp'}; what was planted: {out / 'planted.tsv'}")
 
 

@@ -53,7 +53,7 @@ def built_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from ehrkg.pipeline import build
 
     out = tmp_path_factory.mktemp("demo")
-    synth.write(out / "tables", patients=150, seed=7)
+    synth.write(out / "tables", patients=150, shape="demo", seed=7)
     build(out / "tables", out / "benchmark")
     return out
 

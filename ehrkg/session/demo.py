@@ -26,7 +26,7 @@ def write_demo_tables(out: Path, *, patients: int, seed: int, progress: Progress
     """
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    synth.write(part, patients=patients, seed=seed, progress=progress)
+    synth.write(part, patients=patients, shape="demo", seed=seed, progress=progress)
     if not out.exists():
         part.replace(out)
         return

@@ -29,7 +29,7 @@ def text(folder: Path, table: str) -> str:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synth")
-    synth.write(folder, patients=2000)
+    synth.write(folder, patients=2000, shape="demo")
     return folder
 
 
@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_patient_is_the_same_however_many_there_are(tmp_path: Path, tables: Path) -> None:
-    synth.write(tmp_path, patients=50)
+    synth.write(tmp_path, patients=50, shape="demo")
     for table in PATIENT_TABLES:
         assert text(tables, table).startswith(text(tmp_path, table))
 
@@ -245,9 +245,74 @@ def test_every_code_has_the_title_of_the_release(mimic4_demo: Path) -> None:
                     assert known.get((era, code.replace(".", ""))) == title, code
 
 
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("release")
+    synth.write(folder, patients=1500)
+    return folder
+
+
+def test_the_usual_shape_is_that_of_the_release(release: Path) -> None:
+    """MIMIC-IV 3.1: 364,627 patients; rows of each table a patient, as its documentation counts."""
+    counted = {table: len(text(release, table).splitlines()) - 1 for table in PATIENT_TABLES}
+    published = {
+        "patients": 364_627,
+        "admissions": 546_028,
+        "diagnoses_icd": 6_400_000,
+        "procedures_icd": 860_000,
+        "prescriptions": 20_300_000,
+    }
+    for table, rows in published.items():
+        assert counted[table] / 1500 == pytest.approx(rows / 364_627, rel=0.07), table
+    admitted = {line.split(",")[0] for line in text(release, "admissions").splitlines()[1:]}
+    assert len(admitted) / 1500 == pytest.approx(223_452 / 364_627, rel=0.07)
+
+
+def test_most_codes_of_the_release_are_rare(release: Path) -> None:
+    codes = pd.read_csv(release / "hosp" / "diagnoses_icd.csv.gz", dtype=str)
+    codes = codes.drop_duplicates(["hadm_id", "icd_code", "icd_version"])
+    seen = codes.groupby(["icd_version", "icd_code"]).size().sort_values(ascending=False)
+    assert len(seen) > 2000
+    assert (seen == 1).mean() > 0.3
+    assert seen.head(50).sum() / seen.sum() > 0.2
+    names = pd.read_csv(release / "hosp" / "d_icd_diagnoses.csv.gz", dtype=str)
+    named = set(zip(names["icd_version"], names["icd_code"], strict=True))
+    assert set(seen.index) <= named
+    assert not names.duplicated(["icd_code", "icd_version"]).any()
+
+
+def test_the_release_keeps_the_process_and_its_dirt(release: Path) -> None:
+    ledger = Ledger()
+    hospital = ehr.read(release, ledger=ledger)
+    entries = {entry.unit: entry for entry in ledger}
+    assert set(entries["diagnosis"].dropped) == {"no_visit", "duplicate_row"}
+    assert entries["drug.stop_before_start"].rows_in > 100
+    planted = synth.read_planted(release).to_pandas()
+    found = lifts(hospital, planted[planted["kind"] == "planted"])
+    assert (found[found["n"] >= 15]["lift"] > 1).mean() > 0.97
+    assert (found["n"] >= 15).mean() > 0.5
+    # no rule plants a code beyond the process
+    what = process()
+    core = set(what.titles)
+    assert {tuple(code.split(":", 1)) for code in planted["tail"]} <= core
+
+
+def test_patients_without_admission_stand_alone(tmp_path: Path) -> None:
+    synth.write(tmp_path, patients=12)
+    patients = {line.split(",")[0] for line in text(tmp_path, "patients").splitlines()[1:]}
+    admitted = {line.split(",")[0] for line in text(tmp_path, "admissions").splitlines()[1:]}
+    assert admitted < patients
+    assert len(patients) == 12
+    alone = tmp_path / "alone"
+    synth.write(alone, patients=1, seed=2)
+    assert len(text(alone, "patients").splitlines()) == 2
+
+
 def test_wrong_calls(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="mimic4"):
         synth.write(tmp_path, format="omop")
+    with pytest.raises(UsageError, match="demo"):
+        synth.write(tmp_path, shape="huge")
     with pytest.raises(UsageError):
         synth.write(tmp_path, patients=0)
     (tmp_path / "file").write_text("")

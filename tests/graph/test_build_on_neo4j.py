@@ -30,7 +30,7 @@ def ehrkg(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: Path) -> None:
-    synth.write(tmp_path / "tables", patients=25, seed=7)
+    synth.write(tmp_path / "tables", patients=25, shape="demo", seed=7)
     here = build(tmp_path / "tables", tmp_path / "here")
     settings = Settings(graph=server.address)
     there = build(tmp_path / "tables", tmp_path / "there", settings, auth=server.auth)
@@ -136,7 +136,7 @@ def test_the_commands(server: Server, served: GraphStore, odd_file: Path, tmp_pa
 
 def test_a_build_finds_out_at_once_that_the_server_is_not_there(tmp_path: Path) -> None:
     target = "bolt://127.0.0.1:9"
-    synth.write(tmp_path / "tables", patients=25, seed=7)
+    synth.write(tmp_path / "tables", patients=25, shape="demo", seed=7)
     done = ehrkg("build", tmp_path / "tables", "--out", tmp_path / "out", "--graph", target)
     assert done.returncode == 4
     assert f"no Neo4j answers at {target}" in done.stderr

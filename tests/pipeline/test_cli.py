@@ -43,7 +43,7 @@ def test_importing_is_light():
 def tables(folder: Path) -> Path:
     from ehrkg.ehr import synth
 
-    synth.write(folder, patients=20, seed=1)
+    synth.write(folder, patients=20, shape="demo", seed=1)
     return folder
 
 

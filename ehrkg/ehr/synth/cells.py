@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.ehr.synth.simulate import Flags, Ints
+from ehrkg.ehr.synth.draws import Flags, Ints
 
 
 def quoted(text: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
@@ -14,8 +17,10 @@ import pyarrow as pa
 
 from ehrkg.ehr.codes import code_id, normalise
 from ehrkg.ehr.routes import route_class
+from ehrkg.ehr.synth.draws import Draws, Ints
 from ehrkg.ehr.synth.process import SYSTEMS, Process, Rule, process
-from ehrkg.ehr.synth.simulate import Draws, simulate
+from ehrkg.ehr.synth.shapes import RELEASE, shape_named
+from ehrkg.ehr.synth.simulate import simulate
 from ehrkg.ehr.synth.tables import COLUMNS, Writer
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.progress import Progress, Silent
@@ -33,7 +38,7 @@ PLANTED = pa.schema(
 """planted.tsv: one row a pair of codes and era. Sorted by kind, head, route, predicate, tail."""
 
 CHUNK = 4096
-"""Patients at a time: what is held in memory."""
+"""Patients at a time: what a thread holds in memory, and a member of each gzip file."""
 
 FORMATS = ("mimic4",)
 
@@ -45,22 +50,26 @@ def write(
     *,
     patients: int = 2000,
     format: str = "mimic4",  # noqa: A002
+    shape: str = RELEASE,
     seed: int = 7,
     progress: Progress | None = None,
 ) -> None:
     """Write synthetic tables of MIMIC-IV's shape, and planted.tsv beside them.
 
-    The same seed gives the same bytes; patient k is the same however many there are.
+    The same seed gives the same bytes; patient k is the same however many there are. 364,627
+    patients of the shape "release" are MIMIC-IV 3.1's number of rows in each table.
 
     Args:
         out: the folder, made if need be: ``hosp/*.csv.gz`` (seven tables) and ``planted.tsv``.
         patients: how many.
         format: only "mimic4" so far.
+        shape: how crowded they are, a name of shapes.yaml: "release", as a real release is, with
+            tens of thousands of codes; or "demo", in which a few hundred patients show every rule.
         seed: names the run.
         progress: told of patients.
 
     Raises:
-        UsageError: the format is unknown, or there are no patients.
+        UsageError: the format or the shape is unknown, or there are no patients.
         InputError: the folder holds something, or can't be written.
     """
     if format not in FORMATS:
@@ -75,18 +84,21 @@ def write(
             todo="choose another folder",
         )
     progress = progress or Silent()
+    what, how = process(), shape_named(shape)
+    writer = Writer(what, how, Draws(seed))
     progress.start("drawing patients", patients)
-    what, writer = process(), Writer(process(), Draws(seed))
+
+    def chunk(numbers: Ints) -> dict[str, bytes]:
+        drawn = simulate(what, how, numbers, seed)
+        return {name: _member(rows) for name, rows in writer.rows(drawn)}
+
     try:
         (out / "hosp").mkdir(parents=True, exist_ok=True)
         with _Tables(out / "hosp") as tables:
-            for first in range(0, patients, CHUNK):
-                numbers = np.arange(first, min(first + CHUNK, patients), dtype=np.int64)
-                for name, rows in writer.rows(simulate(what, numbers, seed)):
-                    tables.add(name, rows)
+            tables.add({name: _member(rows) for name, rows in writer.dictionaries()})
+            for numbers, members in _side_by_side(chunk, _chunks(patients)):
+                tables.add(members)
                 progress.advance(len(numbers))
-            for name, rows in writer.dictionaries():
-                tables.add(name, rows)
         _write_planted(out / "planted.tsv", what)
     except OSError as error:
         raise InputError(
@@ -122,6 +134,30 @@ def read_planted(path: str | Path) -> pa.Table:
     return pa.table([pa.array(column, pa.string()) for column in columns], schema=PLANTED)
 
 
+def _chunks(patients: int) -> Iterator[Ints]:
+    for first in range(0, patients, CHUNK):
+        yield np.arange(first, min(first + CHUNK, patients), dtype=np.int64)
+
+
+def _side_by_side(
+    work: Callable[[Ints], dict[str, bytes]], chunks: Iterator[Ints]
+) -> Iterator[tuple[Ints, dict[str, bytes]]]:
+    """The work's results in the chunks' order, made by a thread a core, few of them waiting.
+
+    Threads are enough: arrays, text and compression let go of the interpreter's lock.
+    """
+    threads = os.cpu_count() or 1
+    waiting: deque[tuple[Ints, Future[dict[str, bytes]]]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for numbers in chunks:
+            waiting.append((numbers, pool.submit(work, numbers)))
+            if len(waiting) > threads:
+                done, future = waiting.popleft()
+                yield done, future.result()
+        for done, future in waiting:
+            yield done, future.result()
+
+
 class _Tables:
     """The seven gzip files, written side by side and renamed into place when all are whole."""
 
@@ -132,18 +168,15 @@ class _Tables:
 
     def __enter__(self) -> _Tables:
         for name, columns in COLUMNS.items():
-            raw = self.stack.enter_context(self._part(name).open("wb"))
-            # no name and no time in the header: the same rows give the same bytes
-            handle = gzip.GzipFile("", "wb", _COMPRESSION, raw, mtime=0)
-            self.stack.enter_context(handle)
-            handle.write(columns.encode() + b"\n")
-            self.handles[name] = handle  # type: ignore[assignment]
+            handle = self.stack.enter_context(self._part(name).open("wb"))
+            handle.write(_compressed(columns.encode() + b"\n"))
+            self.handles[name] = handle
         return self
 
-    def add(self, name: str, rows: pa.Array) -> None:
-        """Append lines to a table."""
-        for part in rows.chunks if isinstance(rows, pa.ChunkedArray) else [rows]:
-            self.handles[name].write(_bytes(part))
+    def add(self, members: Mapping[str, bytes]) -> None:
+        """Append compressed lines to tables."""
+        for name, member in members.items():
+            self.handles[name].write(member)
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         self.stack.close()
@@ -155,6 +188,18 @@ class _Tables:
 
     def _part(self, name: str) -> Path:
         return self.folder / f".{name}.csv.gz.part"
+
+
+def _member(rows: pa.Array) -> bytes:
+    """Lines as a member of a gzip file, which is its members one after another (RFC 1952)."""
+    parts = rows.chunks if isinstance(rows, pa.ChunkedArray) else [rows]
+    text = b"".join(map(_bytes, parts))
+    return _compressed(text) if text else b""
+
+
+def _compressed(text: bytes) -> bytes:
+    # no time in the header: the same rows give the same bytes
+    return gzip.compress(text, _COMPRESSION, mtime=0)
 
 
 def _bytes(rows: pa.Array) -> bytes:

@@ -13,18 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ehrkg.ehr.synth.beyond import Extra, draw_beyond
+from ehrkg.ehr.synth.draws import Draws, Flags, Floats, Ints, keys
 from ehrkg.ehr.synth.process import BACKGROUND, Process, Rule
-from ehrkg.foundation.hashing import hash64, uniform
+from ehrkg.ehr.synth.shapes import Shape
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-
-MAX_VISITS = 8
 DAY, HOUR = 86_400, 3_600
-
-READMITTED = (0.62, 0.5)
-"""The chance of a second visit after the first, and of one more after each later one."""
 
 NEW_CHRONIC = 0.04
 """What part of a chronic condition's prevalence sets in between two visits."""
@@ -41,17 +35,6 @@ _GROUP_YEARS = np.array([2008, 2011, 2014, 2017, 2020])
 _GROUP_SHARE = np.array([0.22, 0.46, 0.68, 0.86, 1.0])
 
 
-class Draws:
-    """Uniform numbers in [0, 1) by (seed, what for) and the identities given."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def __call__(self, what: str, *who: Ints | int) -> Floats:
-        """One number for each combination of identities that broadcast together."""
-        return uniform(hash64("synth", self.seed, what), *who)
-
-
 @dataclass(frozen=True)
 class Chunk:
     """Some patients and all that happened to them; times in seconds since 1970.
@@ -63,6 +46,7 @@ class Chunk:
         coded: visits by conditions: what the coder wrote.
         given: visits by drugs and standing orders.
         done: visits by procedures.
+        beyond: what there is beyond the process, by kind of code.
     """
 
     patients: Mapping[str, Ints]
@@ -70,20 +54,22 @@ class Chunk:
     coded: Flags
     given: Flags
     done: Flags
+    beyond: Mapping[str, Extra]
 
 
-def simulate(process: Process, numbers: Ints, seed: int) -> Chunk:
+def simulate(process: Process, shape: Shape, numbers: Ints, seed: int) -> Chunk:
     """The patients of these numbers.
 
     Args:
         process: what leads to what.
+        shape: how many visits there are, and how crowded.
         numbers: the patients' numbers, from 0; any subset in any order.
         seed: names the run.
     """
     draw = Draws(seed)
     patients = _patients(draw, numbers)
-    history = _History(process, draw, patients)
-    parts = [history.visit(ordinal) for ordinal in range(MAX_VISITS)]
+    history = _History(process, shape, draw, patients)
+    parts = [history.visit(ordinal) for ordinal in range(shape.most_visits)]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.lexsort((columns["ordinal"], columns["patient"]))
     columns = {name: column[order] for name, column in columns.items()}
@@ -96,12 +82,8 @@ def simulate(process: Process, numbers: Ints, seed: int) -> Chunk:
         coded=coded,
         given=_given(process, draw, visit, active),
         done=_done(process, draw, visit, active),
+        beyond=draw_beyond(shape.beyond, draw, visit),
     )
-
-
-def keys(names: list[str]) -> Ints:
-    """An integer a name, by which its draws are keyed."""
-    return np.array([hash64(name) >> 1 for name in names], np.int64)
 
 
 def _patients(draw: Draws, number: Ints) -> dict[str, Ints]:
@@ -125,8 +107,11 @@ def _seconds(year: Ints) -> Ints:
 class _History:
     """Patients' conditions over time."""
 
-    def __init__(self, process: Process, draw: Draws, patients: dict[str, Ints]) -> None:
+    def __init__(
+        self, process: Process, shape: Shape, draw: Draws, patients: dict[str, Ints]
+    ) -> None:
         self.process, self.draw, self.patients = process, draw, patients
+        self.chances = (shape.admitted, *shape.readmitted)
         self.place = {name: place for place, name in enumerate(process.conditions)}
         self.keys = keys(list(process.conditions))
         self.prevalence, self.chronic = process.prevalence(), process.chronic()
@@ -140,8 +125,8 @@ class _History:
 
     def visit(self, ordinal: int) -> dict[str, npt.NDArray[Any]]:
         """The visits that are their patients' ``ordinal``-th (from 0)."""
-        chance = 1.0 if ordinal == 0 else READMITTED[min(ordinal, 2) - 1]
-        self.alive &= self.draw("again", self.patients["number"], ordinal) < chance
+        again = self.draw("again", self.patients["number"], ordinal)
+        self.alive &= again < self.chances[min(ordinal, 2)]
         who = np.flatnonzero(self.alive)
         number = self.patients["number"][who]
         visit = number * 16 + ordinal

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.ehr.synth import cells
-from ehrkg.ehr.synth.process import SYSTEMS, Order, Process
-from ehrkg.ehr.synth.simulate import DAY, HOUR, Chunk, Draws, Flags, Floats, Ints, keys
-from ehrkg.foundation.hashing import hash64
+from ehrkg.ehr.synth.draws import Draws, Flags, Floats, Ints, keys, ranks
+from ehrkg.ehr.synth.listed import Listed, listed
+from ehrkg.ehr.synth.process import SYSTEMS, Process
+from ehrkg.ehr.synth.shapes import Shape
+from ehrkg.ehr.synth.simulate import DAY, HOUR, Chunk
+from ehrkg.ehr.synth.ways import OrderLines, Variants
 
 COLUMNS = {
     "patients": "subject_id,gender,anchor_age,anchor_year,anchor_year_group,dod",
@@ -50,12 +54,6 @@ DIRT = {
 }
 """How often each fault of the real tables occurs."""
 
-REORDERED = (0.25, 0.06)
-"""The chance that a drug of a visit is ordered a second and a third time."""
-
-USUAL = 0.75
-"""The share of the usual code among a condition's codes."""
-
 _KINDS = ["EW EMER.", "OBSERVATION ADMIT", "URGENT", "EU OBSERVATION", "ELECTIVE"]
 _HOMES = ["HOME", "HOME HEALTH CARE", "SKILLED NURSING FACILITY", "REHAB"]
 
@@ -66,11 +64,46 @@ class Writer:
 
     Attributes:
         process: the process that was simulated.
+        shape: the shape that it was simulated in.
         draw: draws of the same seed.
     """
 
     process: Process
+    shape: Shape
     draw: Draws
+
+    @cached_property
+    def listed(self) -> Listed:
+        """The codes beyond the process."""
+        return listed(self.shape.shape)
+
+    @cached_property
+    def diagnoses(self) -> Variants:
+        """The codes of each condition, and of each diagnosis beyond the process."""
+        named = [[row[f"icd{era}"] for row in self.process.conditions.values()] for era in SYSTEMS]
+        return self._variants("diagnosis", named)
+
+    @cached_property
+    def procedures(self) -> Variants:
+        """The code of each procedure, and of each beyond the process."""
+        rows = self.process.procedures.values()
+        named = [[[str(row[f"icd{era}"])] for row in rows] for era in SYSTEMS]
+        return self._variants("procedure", named)
+
+    @cached_property
+    def lines(self) -> OrderLines:
+        """The ways to order each drug, and each beyond the process."""
+        return OrderLines.of([*self.process.drugs.values(), *((o,) for o in self.listed.orders)])
+
+    def _variants(self, kind: str, named: list[list[list[str]]]) -> Variants:
+        things = self.shape.beyond[kind].codes if kind in self.shape.beyond else 0
+        place = ("diagnosis", "procedure").index(kind)
+        eras = []
+        for codes, systems in zip(named, SYSTEMS.values(), strict=True):
+            more = self.listed.codes.get(systems[place], [])
+            plain = [[code.replace(".", "") for code in variants] for variants in codes]
+            eras.append(plain + [[more[thing % len(more)]] for thing in range(things)])
+        return Variants(eras)
 
     def rows(self, chunk: Chunk) -> Iterator[tuple[str, pa.Array]]:
         """Each table's name and its rows, a line of CSV each."""
@@ -91,7 +124,7 @@ class Writer:
             version = {SYSTEMS[era][place]: era for era in SYSTEMS}
             rows = [
                 (code.replace(".", ""), version[system], cells.quoted(title))
-                for (system, code), title in self.process.titles.items()
+                for (system, code), title in {**self.process.titles, **self.listed.titles}.items()
                 if system in version
             ]
             yield (
@@ -140,27 +173,24 @@ class Writer:
         )
 
     def _diagnoses(self, chunk: Chunk, subject: Ints, hadm: Ints) -> pa.Array:
-        visit, condition = np.nonzero(chunk.coded)
-        number = chunk.visits["number"][visit]
-        conditions = list(self.process.conditions.values())
-        key = keys(list(self.process.conditions))[condition]
-        standing = self.process.chronic()[condition]
-        order = np.lexsort((self.draw("rank", number, key), standing, visit))
+        standing = self.process.chronic()
+        visit, condition, number, key = self._things(
+            chunk, "diagnosis", chunk.coded, list(self.process.conditions)
+        )
+        acute = condition >= len(standing)
+        acute[~acute] = ~standing[condition[~acute]]
+        order = np.lexsort((self.draw("rank", number, key), ~acute, visit))
         visit, condition, number, key = (
             column[order] for column in (visit, condition, number, key)
         )
-        codes = _Variants(
-            [[code.replace(".", "") for code in row[f"icd{era}"]] for row in conditions]
-            for era in SYSTEMS
-        )
         ten = chunk.visits["ten"][visit]
         # a patient's standing condition is written with one code throughout
-        code = codes.pick(ten, condition, self.draw("variant", number // 16, key))
+        code = self.diagnoses.pick(ten, condition, self.draw("variant", number // 16, key))
         there = self._there("diagnosis_without_visit", hadm[visit], number, key)
         columns = [
             cells.text(subject[visit]),
             cells.text(there),
-            cells.text(_ranks(visit)),
+            cells.text(ranks(visit)),
             code,
             cells.pick(["9", "10"], ten),
         ]
@@ -169,12 +199,8 @@ class Writer:
         )
 
     def _procedures(self, chunk: Chunk, subject: Ints, hadm: Ints) -> pa.Array:
-        visit, procedure = np.nonzero(chunk.done)
-        number = chunk.visits["number"][visit]
-        key = keys(list(self.process.procedures))[procedure]
-        codes = _Variants(
-            [[str(row[f"icd{era}"]).replace(".", "")] for row in self.process.procedures.values()]
-            for era in SYSTEMS
+        visit, procedure, number, key = self._things(
+            chunk, "procedure", chunk.done, list(self.process.procedures)
         )
         ten = chunk.visits["ten"][visit]
         admitted, discharged = (chunk.visits[name][visit] for name in ("admitted", "discharged"))
@@ -182,14 +208,28 @@ class Writer:
         columns = [
             cells.text(subject[visit]),
             cells.text(hadm[visit]),
-            cells.text(_ranks(visit)),
+            cells.text(ranks(visit)),
             cells.days(when),
-            codes.pick(ten, procedure, np.zeros(len(visit))),
+            self.procedures.pick(ten, procedure, np.zeros(len(visit))),
             cells.pick(["9", "10"], ten),
         ]
         return cells.twice(
             columns, self.draw("procedure_twice", number, key) < DIRT["procedure_twice"]
         )
+
+    def _things(
+        self, chunk: Chunk, kind: str, there: Flags, names: list[str]
+    ) -> tuple[Ints, Ints, Ints, Ints]:
+        """Visit, thing, the visit's number and the thing's key: the process's and those beyond."""
+        visit, thing = np.nonzero(there)
+        key = keys(names)[thing]
+        if kind in chunk.beyond:
+            more = chunk.beyond[kind]
+            visit = np.concatenate([visit, more.visit])
+            order = np.argsort(visit, kind="stable")
+            thing = np.concatenate([thing, more.thing + len(names)])[order]
+            visit, key = visit[order], np.concatenate([key, more.key])[order]
+        return visit, thing, chunk.visits["number"][visit], key
 
     def _there(self, dirt: str, hadm: Ints, *who: Ints) -> Ints:
         """Visit ids, a few of which stand in no table of visits."""
@@ -202,7 +242,7 @@ class Writer:
     def _prescriptions(self, chunk: Chunk, subject: Ints, hadm: Ints) -> pa.Array:
         orders = self._orders(chunk)
         visit, number, key, line = orders.visit, orders.number, orders.key, orders.line
-        table = _order_lines(self.process)
+        table = self.lines
         pharmacy = 10_000_000 + (self.draw("pharmacy", number, key) * 89_999_999).astype(np.int64)
         start, stop = self._times_of(chunk, orders)
         luck = self.draw("ndc", number, key, line)
@@ -241,21 +281,21 @@ class Writer:
 
     def _orders(self, chunk: Chunk) -> _Orders:
         """Which order of which drug, how often, and the fluid that goes with it."""
-        names = list(self.process.drugs)
-        table = _order_lines(self.process)
-        visit, drug = np.nonzero(chunk.given)
-        number, key = chunk.visits["number"][visit], keys(names)[drug]
+        table = self.lines
+        visit, drug, number, key = self._things(
+            chunk, "drug", chunk.given, list(self.process.drugs)
+        )
         luck = self.draw("reordered", number, key)
-        times = 1 + (luck < REORDERED[0]).astype(int) + (luck < REORDERED[1])
+        times = 1 + sum((luck < chance).astype(int) for chance in self.shape.reordered)
         visit, drug, number, key = (np.repeat(each, times) for each in (visit, drug, number, key))
         # each repetition draws anew: its ordinal joins the key
-        key = key ^ _ranks(visit, drug)
+        key = key ^ ranks(visit, drug)
         line = table.pick(drug, self.draw("order", number, key))
         based = table.base[line] >= 0
         fluid = table.type[line] == 1
         additive = fluid & (self.draw("additive", number, key) < DIRT["additive"])
         rows = 1 + (based | additive).astype(int)
-        again = _ranks(np.repeat(np.arange(len(rows)), rows)) == 2
+        again = ranks(np.repeat(np.arange(len(rows)), rows)) == 2
         visit, number, key, line = (np.repeat(each, rows) for each in (visit, number, key, line))
         line = np.where(again & (table.base[line] >= 0), table.base[line], line)
         open_end = self.draw("no_stop", number, key) < DIRT["no_stop"]
@@ -284,90 +324,6 @@ class _Orders:
     line: Ints
     additive: Flags
     open_end: Flags
-
-
-class _Variants:
-    """Codes of each era and thing; the first variant of several is the usual one."""
-
-    def __init__(self, eras: Iterator[list[list[str]]]) -> None:
-        self.codes: list[str] = []
-        starts: list[list[int]] = []
-        counts: list[list[int]] = []
-        for things in eras:
-            starts.append([])
-            counts.append([])
-            for variants in things:
-                starts[-1].append(len(self.codes))
-                counts[-1].append(len(variants))
-                self.codes += variants
-        self.starts, self.counts = np.array(starts), np.array(counts)
-
-    def pick(self, era: Ints, thing: Ints, luck: Floats) -> pa.Array:
-        """One code a row: mostly the usual one, else one of the others."""
-        others = np.maximum(self.counts[era, thing] - 1, 0)
-        other = 1 + ((luck - USUAL) / (1 - USUAL) * others).astype(int)
-        offset = np.where((luck < USUAL) | (others == 0), 0, np.minimum(other, others))
-        return cells.pick(self.codes, self.starts[era, thing] + offset)
-
-
-@dataclass(frozen=True)
-class _OrderLines:
-    """All ways to order anything, as columns."""
-
-    text: list[str]
-    route: list[str]
-    strength: list[str]
-    formulary: list[str]
-    gsn: list[str]
-    ndc: list[str]
-    type: Ints
-    base: Ints
-    additive: int
-    starts: Ints
-    bounds: Floats
-
-    def pick(self, drug: Ints, luck: Floats) -> Ints:
-        """A line for each drug, by the lines' weights."""
-        offset = (luck[:, None] >= self.bounds[drug]).sum(axis=1)
-        lines: Ints = self.starts[drug] + offset
-        return lines
-
-
-def _order_lines(process: Process) -> _OrderLines:
-    lines: list[Order] = []
-    starts, bounds = [], []
-    width = max(len(orders) for orders in process.drugs.values())
-    for orders in process.drugs.values():
-        starts.append(len(lines))
-        lines += orders
-        shares = np.cumsum([order.weight for order in orders])
-        bounds.append([*(shares[:-1] / shares[-1]), *[1.0] * (width - len(orders) + 1)])
-    bases = sorted({order.base for order in lines if order.base})
-    lines += [Order(base, "IV", 1, "50mL Bag", "BASE") for base in bases]
-    lines.append(Order("Potassium Chloride", "IV", 1, "40mEq", "ADDITIVE"))
-    at = {base: len(lines) - 1 - len(bases) + place for place, base in enumerate(bases)}
-    ids = [f"{hash64('ndc', order.text, order.strength) % 10**11:011d}" for order in lines]
-    return _OrderLines(
-        text=[cells.quoted(order.text) for order in lines],
-        route=[order.route for order in lines],
-        strength=[cells.quoted(order.strength) for order in lines],
-        formulary=[order.text[:4].strip().upper().replace(",", "") + "1" for order in lines],
-        gsn=[each[:6] for each in ids],
-        ndc=ids,
-        type=np.array([["MAIN", "BASE", "ADDITIVE"].index(order.type) for order in lines]),
-        base=np.array([at[o.base] if o.base and o.route.startswith("IV") else -1 for o in lines]),
-        additive=len(lines) - 1,
-        starts=np.array(starts),
-        bounds=np.array(bounds),
-    )
-
-
-def _ranks(*groups: Ints) -> Ints:
-    """The place, from 1, of each row within its run of equal groups."""
-    at = np.arange(len(groups[0]))
-    begins = np.ones(len(at), bool)
-    begins[1:] = np.any([group[1:] != group[:-1] for group in groups], axis=0)
-    return at - np.maximum.accumulate(np.where(begins, at, 0)) + 1
 
 
 def _place(luck: Floats, bounds: list[float]) -> Ints:
