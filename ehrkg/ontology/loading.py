@@ -113,6 +113,10 @@ def _account(
     rows_in = dict.fromkeys(dropped, 0)
     for part in parts:
         for unit, count, reasons in part.rows:
+            if unit not in dropped:  # rows that fill a column of the nodes, as definitions do
+                left = count - sum(reasons.values())
+                ledger.record(STAGE, unit, rows_in=count, rows_out=left, dropped=reasons)
+                continue
             rows_in[unit] += count
             for reason, number in reasons.items():
                 dropped[unit][reason] = dropped[unit].get(reason, 0) + number
@@ -129,6 +133,7 @@ def _account(
         )
     _record_nodes(rows_in, dropped, merged, _conflicts(parts), ledger)
     gone = raw["edges"] - merged.edges.num_rows
+    gone += dropped["edges"].pop("duplicate", 0)  # those that a reader folded already
     reasons = {**dropped["edges"], "duplicate": gone, "absent_node": absent.num_rows}
     ledger.record(
         STAGE,

@@ -14,6 +14,7 @@ import yaml
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.resources import shipped
 
+_FILES = ("code_system_sources.yaml", "licensed_sources.yaml")
 _FIELDS = ("infores", "name", "origin", "licence", "url", "version", "reliability", "text")
 DEFAULT_RELIABILITY = 0.5
 """For a source that nobody has described: neither trusted nor distrusted. One statement of it alone
@@ -82,10 +83,13 @@ def _source(row: Any, path: Path) -> Source:
 
 @cache
 def load_sources() -> Mapping[str, Source]:
-    """All known sources: the code-system packages and what lies under ontologies/."""
-    path = files("ehrkg.ontology").joinpath("code_system_sources.yaml")
-    rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    sources = [_source(row, Path(str(path))) for row in rows]
+    """All known sources: code-system packages, licensed ones, and what lies under ontologies/."""
+    paths = [files("ehrkg.ontology").joinpath(name) for name in _FILES]
+    sources = [
+        _source(row, Path(str(path)))
+        for path in paths
+        for row in yaml.safe_load(path.read_text(encoding="utf-8"))
+    ]
     try:
         folder = shipped("ontologies")
     except UsageError:  # an installation without them can still read a user's own files

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,6 +14,9 @@ import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     import duckdb
+
+WORK_MEMORY = "1536MB"
+"""What DuckDB may hold while it works; beyond this it goes to a temporary folder on disk."""
 
 
 @cache
@@ -35,6 +41,36 @@ def run(
             connection.sql(query, params=dict(parameters)) if parameters else connection.sql(query)
         )
         return relation.to_arrow_table()
+
+
+@contextmanager
+def workbench() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in a temporary folder, for files that are larger than memory.
+
+    Its tables lie compressed on disk, its sorts and joins spill there: the process holds
+    ``WORK_MEMORY`` of it at most, and the folder is gone afterwards. Rows come in no order that a
+    query does not ask for.
+
+    >>> with workbench() as bench:
+    ...     bench.sql("SELECT 1 + 1").fetchone()
+    (2,)
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="ehrkg-") as folder:
+        spill = Path(folder) / "spill"
+        connection = duckdb.connect(
+            str(Path(folder) / "work.duckdb"),
+            config={
+                "memory_limit": WORK_MEMORY,
+                "temp_directory": str(spill),
+                "preserve_insertion_order": "false",
+            },
+        )
+        try:
+            yield connection
+        finally:
+            connection.close()
 
 
 def mapped(column: pa.ChunkedArray, function: Callable[[str], str]) -> pa.ChunkedArray:
