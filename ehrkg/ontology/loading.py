@@ -143,14 +143,18 @@ def _account(
         dropped=reasons,
     )
     # cross-references in node rows are mappings too, without a row of their own
-    kept_rows = rows_in["mappings"] - sum(dropped["mappings"].values())
+    again = dropped["mappings"].pop("duplicate", 0)
+    kept_rows = rows_in["mappings"] - sum(dropped["mappings"].values()) - again
     inner = raw["mappings"] - kept_rows
     ledger.record(
         STAGE,
         "mappings",
         rows_in=rows_in["mappings"] + inner,
         rows_out=merged.mappings.num_rows,
-        dropped={**dropped["mappings"], "duplicate": raw["mappings"] - merged.mappings.num_rows},
+        dropped={
+            **dropped["mappings"],
+            "duplicate": raw["mappings"] - merged.mappings.num_rows + again,
+        },
     )
 
 

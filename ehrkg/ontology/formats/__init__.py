@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ehrkg.foundation.errors import InputError, UsageError
-from ehrkg.ontology.formats import kgx, obo, sssom, umls
+from ehrkg.ontology.formats import kgx, obo, rxnorm, sssom, umls
 from ehrkg.ontology.formats.parts import Parts
 
 __all__ = ["FORMATS", "Format", "Parts", "choose"]
@@ -42,6 +42,7 @@ FORMATS: Mapping[str, Format] = {
         Format("sssom", "SSSOM TSV mappings", sssom.detect, sssom.read),
         Format("obo", "an OBO ontology", obo.detect, obo.read),
         Format("umls", "a UMLS release in RRF (MRCONSO.RRF ...)", umls.detect, umls.read),
+        Format("rxnorm", "RxNorm in RRF (RXNCONSO.RRF ...)", rxnorm.detect, rxnorm.read),
     )
 }
 """Readers by name; a new format is one module and one row here."""

@@ -23,7 +23,12 @@ from ehrkg.ontology.tables import SCHEMAS
 if TYPE_CHECKING:
     import duckdb
 
-_COLUMNS = ("CUI1", "REL", "CUI2", "RELA", "SAB", "SUPPRESS", "DIR")
+COLUMNS = ("CUI1", "REL", "CUI2", "RELA", "SAB", "SUPPRESS", "DIR")
+STATED = (
+    "CREATE TABLE stated (subject VARCHAR, object VARCHAR, sab VARCHAR, word VARCHAR, "
+    "rel VARCHAR, suppress VARCHAR, dir VARCHAR)"
+)
+"""What is said of whom by which vocabulary, before it is judged."""
 
 
 @dataclass
@@ -44,15 +49,12 @@ def read(bench: duckdb.DuckDBPyConnection, found: Mapping[str, Entry], source: S
         source: whose file it is.
     """
     relations(bench, "relations", "umls_relations.yaml")
-    _versions(bench, found.get("MRSAB"))
-    bench.execute(
-        "CREATE TABLE stated (subject VARCHAR, object VARCHAR, sab VARCHAR, word VARCHAR, "
-        "rel VARCHAR, suppress VARCHAR, dir VARCHAR)"
-    )
+    versions(bench, found.get("MRSAB"), "MRSAB")
+    bench.execute(STATED)
     count, dropped = 0, dict[str, int]()
     quarantine: dict[str, pa.Table] = {}
     if "MRREL" in found:
-        count += rrf.load(bench, "rel", found["MRREL"], "MRREL", _COLUMNS)
+        count += rrf.load(bench, "rel", found["MRREL"], "MRREL", COLUMNS)
         bench.execute(FROM_SECOND_TO_FIRST)
     if "MRHIER" in found:
         more, lost = _hierarchy(bench, found["MRHIER"], dropped)
@@ -118,12 +120,12 @@ def judged(
     return edges
 
 
-def _versions(bench: duckdb.DuckDBPyConnection, entry: Entry | None) -> None:
-    """Table ``versions``: the edition of each vocabulary, as MRSAB has it."""
+def versions(bench: duckdb.DuckDBPyConnection, entry: Entry | None, kind: str) -> None:
+    """Table ``versions``: the edition of each vocabulary, as MRSAB or RXNSAB has it."""
     if entry is None:
         bench.execute("CREATE TABLE versions (sab VARCHAR, version VARCHAR)")
         return
-    rrf.load(bench, "vocabularies", entry, "MRSAB", ("RSAB", "SVER"))
+    rrf.load(bench, "vocabularies", entry, kind, ("RSAB", "SVER"))
     bench.execute(
         "CREATE TABLE versions AS SELECT RSAB AS sab, max(SVER) AS version FROM vocabularies "
         "GROUP BY RSAB"
