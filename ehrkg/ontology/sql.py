@@ -52,7 +52,7 @@ def workbench() -> Iterator[duckdb.DuckDBPyConnection]:
     query does not ask for.
 
     >>> with workbench() as bench:
-    ...     bench.sql("SELECT 1 + 1").fetchone()
+    ...     bench.execute("SELECT 1 + 1").fetchone()
     (2,)
     """
     import duckdb

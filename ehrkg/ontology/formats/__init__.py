@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ehrkg.foundation.errors import InputError, UsageError
-from ehrkg.ontology.formats import kgx, obo, rxnorm, sssom, umls
+from ehrkg.ontology.formats import (
+    drugbank,
+    drugbank_vocabulary,
+    kgx,
+    obo,
+    omop,
+    rxnorm,
+    semmeddb,
+    sssom,
+    umls,
+)
 from ehrkg.ontology.formats.parts import Parts
 
 __all__ = ["FORMATS", "Format", "Parts", "choose"]
@@ -43,6 +53,15 @@ FORMATS: Mapping[str, Format] = {
         Format("obo", "an OBO ontology", obo.detect, obo.read),
         Format("umls", "a UMLS release in RRF (MRCONSO.RRF ...)", umls.detect, umls.read),
         Format("rxnorm", "RxNorm in RRF (RXNCONSO.RRF ...)", rxnorm.detect, rxnorm.read),
+        Format("semmeddb", "SemMedDB's PREDICATION table", semmeddb.detect, semmeddb.read),
+        Format("drugbank", "DrugBank's full database (XML)", drugbank.detect, drugbank.read),
+        Format(
+            "drugbank-vocabulary",
+            "DrugBank's open vocabulary (CSV)",
+            drugbank_vocabulary.detect,
+            drugbank_vocabulary.read,
+        ),
+        Format("omop", "OMOP vocabularies: a folder or zip with CONCEPT", omop.detect, omop.read),
     )
 }
 """Readers by name; a new format is one module and one row here."""

@@ -84,8 +84,9 @@ def relations(bench: duckdb.DuckDBPyConnection, name: str, file: str) -> None:
     """Names of relations in both directions, as a table on the bench.
 
     The file has a row a relation: ``name``, and ``inverse`` (the same said from the other end),
-    with the ``predicate`` it becomes, or with ``drop`` (the reason for leaving such rows out). The
-    table has stated, forward, turned, predicate, dropped.
+    with the ``predicate`` it becomes, or with ``drop`` (the reason for leaving such rows out), or
+    with ``mapping`` (the SSSOM predicate it is instead). The table has stated, forward, turned,
+    predicate, dropped, mapping.
     """
     rows = [
         (
@@ -94,11 +95,12 @@ def relations(bench: duckdb.DuckDBPyConnection, name: str, file: str) -> None:
             key == "inverse",
             str(row.get("predicate", UNKNOWN)),
             str(row.get("drop", "")),
+            str(row.get("mapping", "")),
         )
         for row in read_yaml(f"formats/{file}")
         for key in ("name", "inverse")
         if row.get(key) and not (key == "inverse" and row["inverse"] == row["name"])
     ]
-    names = ("stated", "forward", "turned", "predicate", "dropped")
+    names = ("stated", "forward", "turned", "predicate", "dropped", "mapping")
     columns = map(list, zip(*rows, strict=True))
     put(bench, name, pa.table(dict(zip(names, columns, strict=True))))

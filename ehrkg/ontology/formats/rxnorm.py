@@ -170,25 +170,22 @@ def _packages(
     count = rrf.load(bench, "sat", entry, "RXNSAT", ("CUI", "ATN", "SAB", "ATV", "SUPPRESS"))
     bench.execute(
         """
-        CREATE TABLE packages AS
-        SELECT DISTINCT CUI, 'NDC:' || ATV AS object FROM sat
-        WHERE ATN = 'NDC' AND SAB = 'RXNORM' AND SUPPRESS IN ('N', '')
-          AND regexp_full_match(ATV, '[0-9]{11}') AND CUI IN (SELECT CUI FROM best)"""
+        CREATE VIEW judged_packages AS
+        SELECT CUI, ATV, CASE WHEN ATN <> 'NDC' OR SAB <> 'RXNORM' THEN 'other_attribute'
+                              WHEN SUPPRESS NOT IN ('N', '') THEN 'suppressed'
+                              WHEN NOT regexp_full_match(ATV, '[0-9]{11}')
+                                OR CUI NOT IN (SELECT CUI FROM best) THEN 'no_ndc_of_a_product'
+                              ELSE '' END AS reason
+        FROM sat"""
     )
-    other, suppressed, used = bench.execute(
-        """SELECT count(*) FILTER (ATN <> 'NDC' OR SAB <> 'RXNORM'),
-                  count(*) FILTER (ATN = 'NDC' AND SAB = 'RXNORM' AND SUPPRESS NOT IN ('N', '')),
-                  (SELECT count(*) FROM packages) FROM sat"""
-    ).fetchall()[0]
-    usable = bench.execute(
-        """SELECT count(*) FROM sat WHERE ATN = 'NDC' AND SAB = 'RXNORM'
-             AND SUPPRESS IN ('N', '') AND regexp_full_match(ATV, '[0-9]{11}')
-             AND CUI IN (SELECT CUI FROM best)"""
-    ).fetchall()[0][0]
-    dropped = {
-        "other_attribute": other,
-        "suppressed": suppressed,
-        "no_ndc_of_a_product": count - other - suppressed - usable,
-        "duplicate": usable - used,
-    }
+    bench.execute(
+        "CREATE TABLE packages AS SELECT DISTINCT CUI, 'NDC:' || ATV AS object "
+        "FROM judged_packages WHERE reason = ''"
+    )
+    counts = bench.execute(
+        "SELECT reason, count(*) FROM judged_packages WHERE reason <> '' GROUP BY reason"
+    ).fetchall()
+    used = bench.execute("SELECT count(*) FROM packages").fetchall()[0][0]
+    dropped = dict(counts)
+    dropped["duplicate"] = count - sum(dropped.values()) - used
     return "packages", [("mappings", count, dropped)]
