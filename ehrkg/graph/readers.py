@@ -18,6 +18,7 @@ from ehrkg.ontology.schema import (
     CODE_ATTRIBUTES,
     CONCEPTS,
     MAPPINGS,
+    PASSAGES,
     SYNONYMS,
     Knowledge,
 )
@@ -103,6 +104,9 @@ def read_knowledge(store: GraphStore) -> Knowledge:
             "confidence",
         ),
         attributes=attributes.select(CODE_ATTRIBUTES.names),
+        passages=_sorted(
+            store.read_nodes("Passage").select(PASSAGES.names), "concept", "kind", "id"
+        ),
     )
 
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from ehrkg.ehr.schema import PATIENTS, VISITS
 from ehrkg.ontology.predicates import PREDICATES
-from ehrkg.ontology.schema import CONCEPTS
+from ehrkg.ontology.schema import CONCEPTS, PASSAGES
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised whenever a label, a type, a property or an identity changes."""
 
 TEXT = pa.string()
@@ -114,6 +114,7 @@ _NODES = (
         CONCEPTS.append(pa.field("declared", BOOL)),  # null where only an edge names it
     ),
     _node("Synonym", ("concept", TEXT), ("text", TEXT), ("scope", TEXT), ("source", TEXT)),
+    NodeType("Passage", PASSAGES),
     _node("Proposer"),
     _node(
         "Relation",
@@ -215,6 +216,7 @@ _STATED = (
     ("origin", TEXT),
     ("licence", TEXT),
     ("provenance", TEXT),
+    ("original_predicate", TEXT),
 )
 _CONCEPTS = (("Concept", "Concept"),)
 _VISIT_CODE = (("Visit", "Code"),)
@@ -246,6 +248,7 @@ _EDGES = (
     _edge("PRESCRIBED", _VISIT_CODE, *_recorded("start"), key=("route",)),
     _edge("PERFORMED", _VISIT_CODE, *_recorded("time"), key=("route",)),
     _edge("HAS_SYNONYM", [("Concept", "Synonym")]),
+    _edge("HAS_PASSAGE", [("Concept", "Passage")]),
     _edge("IN_TREE", [("Code", "Concept")]),  # from a code to the tree's concept of the same id
     _edge(
         "MAPS_TO",

@@ -58,12 +58,13 @@ def write_hospital(store: GraphStore, hospital: Hospital) -> None:
 
 
 def write_knowledge(store: GraphStore, knowledge: Knowledge) -> None:
-    """Concepts, synonyms, statements, mappings, and what the code systems say of their codes.
+    """Concepts, synonyms, statements, mappings, passages, and what code systems say of their codes.
 
     Raises:
         InputError: a predicate that the schema does not know.
     """
     edges, mappings, synonyms = knowledge.edges, knowledge.mappings, knowledge.synonyms
+    passages = knowledge.passages
     store.write_nodes("Concept", _with(knowledge.concepts, "declared", True))
     named = [
         edges.column("subject"),
@@ -71,14 +72,16 @@ def write_knowledge(store: GraphStore, knowledge: Knowledge) -> None:
         mappings.column("subject"),
         mappings.column("object"),
         synonyms.column("concept"),
+        passages.column("concept"),
     ]
     _bare(store, "Concept", *named)
-    _write_sources(
-        store, *(t.column("source") for t in (knowledge.concepts, synonyms, edges, mappings))
-    )
+    stated = (knowledge.concepts, synonyms, edges, mappings, passages)
+    _write_sources(store, *(table.column("source") for table in stated))
     _write_synonyms(store, synonyms)
     _write_statements(store, edges)
     _write_mappings(store, mappings)
+    store.write_nodes("Passage", passages)
+    store.write_edges("HAS_PASSAGE", _edges(passages, "concept", "id"))
     _write_attributes(store, knowledge.attributes)
     _join_tree(store)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -65,13 +66,7 @@ def settle(parts: Sequence[Parts], ledger: Ledger | None) -> Knowledge:
     }
     merged = merge(*(part.knowledge for part in parts))
     kept, absent = _split_edges(merged)
-    result = Knowledge(
-        concepts=merged.concepts,
-        synonyms=merged.synonyms,
-        edges=kept,
-        mappings=merged.mappings,
-        attributes=merged.attributes,
-    )
+    result = replace(merged, edges=kept)
     if ledger is not None:
         _account(parts, raw, merged, absent, ledger)
     return result

@@ -12,7 +12,7 @@ from ehrkg.ontology.sources import reliability
 from ehrkg.ontology.sql import run
 from ehrkg.ontology.tables import SCHEMAS, ordered
 
-FIELDS = ("concepts", "synonyms", "edges", "mappings", "attributes")
+FIELDS = ("concepts", "synonyms", "edges", "mappings", "attributes", "passages")
 
 
 def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
@@ -45,6 +45,7 @@ def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
         edges=_distinct("edges", joined["edges"]),
         mappings=_distinct("mappings", joined["mappings"]),
         attributes=_fold_attributes(joined["attributes"]),
+        passages=_distinct("passages", joined["passages"]),
     )
     if ledger is not None:
         for field in FIELDS:

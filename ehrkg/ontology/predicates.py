@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 
 import yaml
 
+from ehrkg.foundation.errors import InputError
+
 UNKNOWN = "RELATED_TO"
-"""What an unknown predicate becomes; its own name is kept in the edge's provenance."""
+"""What an unknown predicate becomes; its own name is kept as the edge's ``original_predicate``."""
 
 
 @dataclass(frozen=True)
@@ -60,29 +65,131 @@ PREDICATES: Mapping[str, Predicate] = _load()
 """Every predicate, by its UPPER_SNAKE name."""
 
 
-@cache
-def aliases() -> Mapping[str, str]:
-    """Spellings that files use beside the Biolink name (predicate_aliases.yaml)."""
-    text = files("ehrkg.ontology").joinpath("predicate_aliases.yaml").read_text(encoding="utf-8")
-    return {str(key).lower(): str(value) for key, value in yaml.safe_load(text).items()}
+@dataclass(frozen=True)
+class Reading:
+    """How a file's word for a relation is understood.
+
+    Attributes:
+        predicate: the predicate it stands for.
+        turned: it says it from the object's side (``may_be_treated_by``).
+        negated: it says that it does not hold (``NEG_TREATS``).
+        known: whether any table lists the word; if not, it is kept beside the edge.
+    """
+
+    predicate: str
+    turned: bool = False
+    negated: bool = False
+    known: bool = True
 
 
 @cache
+def aliases() -> Mapping[str, Reading]:
+    """Words that files use beside the Biolink name, in lower case (predicate_aliases.yaml)."""
+    path = Path(str(files("ehrkg.ontology").joinpath("predicate_aliases.yaml")))
+    rows = read_aliases(path)
+    return MappingProxyType({word.lower(): _alias(word, row) for word, row in rows.items()})
+
+
+def read_aliases(path: Path) -> dict[str, object]:
+    """The rows of a file like predicate_aliases.yaml: a table a vocabulary, or one without.
+
+    Raises:
+        InputError: it is no YAML, or no such table.
+    """
+    try:
+        tables = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError("not YAML", file=path, found=str(error).splitlines()[0]) from error
+    if not isinstance(tables, dict):
+        raise InputError("no table of predicates", file=path, expected="word: PREDICATE")
+    rows: dict[str, object] = {}
+    for word, row in tables.items():
+        inner = isinstance(row, dict) and "predicate" not in row
+        rows |= {str(key): value for key, value in row.items()} if inner else {str(word): row}
+    return rows
+
+
+def _alias(word: str, row: object) -> Reading:
+    """One row: the name of a predicate, or it with ``turned`` or ``negated``.
+
+    Raises:
+        InputError: it names no predicate.
+    """
+    spec = row if isinstance(row, Mapping) else {"predicate": row}
+    name = str(spec.get("predicate", ""))
+    if name not in PREDICATES:
+        raise InputError(
+            "no such predicate",
+            column=word,
+            found=name,
+            expected=", ".join(PREDICATES),
+            todo="mend the table of predicates",
+        )
+    marks = {key: str(spec.get(key, "")).lower() == "true" for key in ("turned", "negated")}
+    return Reading(name, **marks)
+
+
+_MORE: ContextVar[Mapping[str, Reading]] = ContextVar("more", default=MappingProxyType({}))
+
+
+@contextmanager
+def extended(rows: Mapping[str, object]) -> Iterator[None]:
+    """Read further words for predicates, or read words otherwise, while this lasts.
+
+    Args:
+        rows: as in predicate_aliases.yaml: a word and its predicate, or ``{predicate: ...,
+            turned: true, negated: true}``.
+
+    Raises:
+        InputError: a row names no predicate.
+
+    >>> with extended({"heals": "TREATS", "healed by": {"predicate": "TREATS", "turned": True}}):
+    ...     from_biolink("heals"), reading("healed by")
+    ('TREATS', Reading(predicate='TREATS', turned=True, negated=False, known=True))
+    >>> from_biolink("heals") is None
+    True
+    """
+    own = {str(word).lower(): _alias(str(word), row) for word, row in rows.items()}
+    token = _MORE.set({**_MORE.get(), **own})
+    try:
+        yield
+    finally:
+        _MORE.reset(token)
+
+
+def reading(name: str) -> Reading | None:
+    """How a Biolink CURIE, an alias or an UPPER_SNAKE name is understood; None where unknown.
+
+    >>> reading("RO:0002606"), reading("may_be_treated_by").turned, reading("NEG_TREATS").negated
+    (Reading(predicate='TREATS', turned=False, negated=False, known=True), True, True)
+    """
+    word = name.strip()
+    more = _MORE.get()
+    return (more.get(word.lower()) if more else None) or _listed(word)
+
+
+@cache
+def _listed(word: str) -> Reading | None:
+    if word.upper() in PREDICATES:
+        return Reading(word.upper())
+    for predicate in PREDICATES.values():
+        if predicate.biolink == word and predicate.group != "coding_rule":
+            return Reading(predicate.predicate)
+    return aliases().get(word.lower())
+
+
 def from_biolink(name: str) -> str | None:
     """The predicate for a Biolink CURIE, an alias, or an UPPER_SNAKE name; None where unknown.
 
+    A word that turns subject and object round, or negates, is None here: ``reading`` tells more.
+
     >>> from_biolink("biolink:treats"), from_biolink("TREATS"), from_biolink("RO:0002606")
     ('TREATS', 'TREATS', 'TREATS')
-    >>> from_biolink("biolink:regulates") is None
+    >>> from_biolink("biolink:regulates") is from_biolink("may_be_treated_by") is None
     True
     """
-    word = name.strip()
-    if word.upper() in PREDICATES:
-        return word.upper()
-    for predicate in PREDICATES.values():
-        if predicate.biolink == word and predicate.group != "coding_rule":
-            return predicate.predicate
-    return aliases().get(word.lower())
+    found = reading(name)
+    return None if found is None or found.turned or found.negated else found.predicate
 
 
 def to_biolink(predicate: str) -> str:

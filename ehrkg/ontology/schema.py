@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -42,9 +42,15 @@ EDGES = pa.schema(
         ("origin", pa.string()),  # where the fact was first stated; support counts origins
         ("licence", pa.string()),  # SPDX id
         ("provenance", pa.string()),  # a reference, a row, a note
+        # the file's own word where predicates.yaml knows none; "" where it does
+        ("original_predicate", pa.string()),
     ]
 )
-"""Sorted by predicate, subject, object, source, id. Parallel edges of several sources are kept."""
+"""Sorted by predicate, subject, object, source, id. Parallel edges of several sources are kept.
+
+An edge with an ``original_predicate`` stands under RELATED_TO: it can be asked for by that word,
+but says too little to be evidence. The name and the meaning are KGX's.
+"""
 
 MAPPINGS = pa.schema(
     [
@@ -56,6 +62,26 @@ MAPPINGS = pa.schema(
     ]
 )
 """SSSOM's reading: `subject skos:narrowMatch object` says that the object is the narrower one."""
+
+PASSAGES = pa.schema(
+    [
+        ("id", pa.string()),  # unique; "p" and 16 hex digits of its content
+        ("concept", pa.string()),  # the CURIE of what it is about
+        ("kind", pa.string()),  # what it says of it: definition, symptoms, treatment, causes, ...
+        ("title", pa.string()),  # the heading or question it stands under, "" where none
+        ("text", pa.string()),
+        ("source", pa.string()),  # infores id of the file's owner
+        ("origin", pa.string()),  # who wrote it; support counts origins
+        ("licence", pa.string()),  # SPDX id
+        ("url", pa.string()),  # where a reader finds it, "" where unknown
+        ("provenance", pa.string()),  # the document and the place in it
+    ]
+)
+"""Texts that can be cited, one row a concept and text. Sorted by concept, kind, id.
+
+A passage about several concepts is several rows. The concept need not stand among the concepts: a
+CUI is reached through the mappings of another vocabulary's concept.
+"""
 
 CODE_ATTRIBUTES = pa.schema(
     [
@@ -80,6 +106,7 @@ class Knowledge:
     Attributes:
         concepts, synonyms, edges, mappings: tables with the schemas of this module.
         attributes: CODE_ATTRIBUTES of the hospital's codes.
+        passages: texts that can be cited; none unless a source of them was loaded.
     """
 
     concepts: pa.Table
@@ -87,3 +114,4 @@ class Knowledge:
     edges: pa.Table
     mappings: pa.Table
     attributes: pa.Table
+    passages: pa.Table = field(default_factory=PASSAGES.empty_table)

@@ -55,10 +55,15 @@ def read_source(path: Path) -> Source:
         row: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise InputError("not YAML", file=path, found=str(error).splitlines()[0]) from error
-    return _source(row, path)
+    return source_of(row, path)
 
 
-def _source(row: Any, path: Path) -> Source:
+def source_of(row: Any, path: Path) -> Source:
+    """What the fields of a source.yaml, or of a declaration's ``source``, say.
+
+    Raises:
+        InputError: infores or name is missing, or it is no mapping; ``path`` is named.
+    """
     if not isinstance(row, dict):
         raise InputError("no fields", file=path, expected=", ".join(_FIELDS))
     missing = [field for field in ("infores", "name") if not row.get(field)]
@@ -69,6 +74,18 @@ def _source(row: Any, path: Path) -> Source:
             expected=", ".join(_FIELDS),
             todo="add the field; ontologies/*/source.yaml are examples",
         )
+    try:
+        said = row.get("reliability")
+        trust = DEFAULT_RELIABILITY if said in (None, "") else float(said)
+    except ValueError as error:
+        raise InputError(
+            "not a number",
+            file=path,
+            column="reliability",
+            found=row["reliability"],
+            expected="a number from 0 to 1",
+            todo="mend the field",
+        ) from error
     return Source(
         infores=str(row["infores"]),
         name=str(row["name"]),
@@ -76,19 +93,37 @@ def _source(row: Any, path: Path) -> Source:
         licence=str(row.get("licence") or ""),
         url=str(row.get("url") or ""),
         version=str(row.get("version") or ""),
-        reliability=float(row.get("reliability", DEFAULT_RELIABILITY)),
+        reliability=trust,
         text=" ".join(str(row.get("text") or "").split()),
     )
 
 
+_LEARNT: dict[str, Source] = {}
+
+
+def learn(*sources: Source) -> None:
+    """Know further sources from here on: those of the files that a user loads.
+
+    One that ships with the package is not replaced.
+    """
+    for source in sources:
+        if source.infores not in load_sources() and _LEARNT.get(source.infores) != source:
+            _LEARNT[source.infores] = source
+
+
 @cache
 def load_sources() -> Mapping[str, Source]:
-    """All known sources: code-system packages, licensed ones, and what lies under ontologies/."""
+    """All sources that ship: code systems, licensed ones, ontologies/, and the declared tables."""
+    from ehrkg.ontology.declared.catalogue import shipped_sources
+
     paths = [files("ehrkg.ontology").joinpath(name) for name in _FILES]
     sources = [
-        _source(row, Path(str(path)))
-        for path in paths
-        for row in yaml.safe_load(path.read_text(encoding="utf-8"))
+        *shipped_sources(),
+        *(
+            source_of(row, Path(str(path)))
+            for path in paths
+            for row in yaml.safe_load(path.read_text(encoding="utf-8"))
+        ),
     ]
     try:
         folder = shipped("ontologies")
@@ -96,20 +131,20 @@ def load_sources() -> Mapping[str, Source]:
         folder = None
     if folder is not None:
         sources += [read_source(file) for file in sorted(folder.glob("*/source.yaml"))]
-    return {source.infores: source for source in sorted(sources, key=lambda item: item.infores)}
+    return {source.infores: source for source in sources}
 
 
 class _Sources(Mapping[str, Source]):
     """Reads the folder when first asked, so that importing costs nothing."""
 
     def __getitem__(self, key: str) -> Source:
-        return load_sources()[key]
+        return load_sources().get(key) or _LEARNT[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(load_sources())
+        return iter(sorted({*load_sources(), *_LEARNT}))
 
     def __len__(self) -> int:
-        return len(load_sources())
+        return len({*load_sources(), *_LEARNT})
 
 
 SOURCES: Mapping[str, Source] = _Sources()
@@ -122,5 +157,5 @@ def reliability(infores: str) -> float:
     >>> reliability("infores:icd10cm") > reliability("infores:nobody-knows")
     True
     """
-    source = load_sources().get(infores)
+    source = SOURCES.get(infores)
     return source.reliability if source else DEFAULT_RELIABILITY

@@ -11,6 +11,7 @@ from ehrkg.ontology.schema import (
     CONCEPTS,
     EDGES,
     MAPPINGS,
+    PASSAGES,
     SYNONYMS,
     Knowledge,
 )
@@ -22,6 +23,7 @@ SORT_KEYS: Mapping[str, tuple[str, ...]] = {
     "edges": ("predicate", "subject", "object", "source", "id"),
     "mappings": ("subject", "predicate", "object", "source", "confidence"),
     "attributes": ("code",),
+    "passages": ("concept", "kind", "id"),
 }
 SCHEMAS: Mapping[str, pa.Schema] = {
     "concepts": CONCEPTS,
@@ -29,6 +31,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "edges": EDGES,
     "mappings": MAPPINGS,
     "attributes": CODE_ATTRIBUTES,
+    "passages": PASSAGES,
 }
 
 
@@ -55,6 +58,7 @@ def knowledge(
     edges: pa.Table | None = None,
     mappings: pa.Table | None = None,
     attributes: pa.Table | None = None,
+    passages: pa.Table | None = None,
 ) -> Knowledge:
     """A Knowledge whose missing tables are empty.
 
@@ -67,6 +71,7 @@ def knowledge(
         "edges": edges,
         "mappings": mappings,
         "attributes": attributes,
+        "passages": passages,
     }
     full = {name: SCHEMAS[name].empty_table() if t is None else t for name, t in given.items()}
     return Knowledge(**full)
@@ -76,12 +81,35 @@ def with_edge_ids(rows: pa.Table) -> pa.Table:
     """Edges with an id out of their content: "e" and 16 hexadecimal digits of its MD5.
 
     Args:
-        rows: the columns of EDGES but ``id``, in any order.
+        rows: the columns of EDGES but ``id``, in any order; ``original_predicate`` may be left out
+            where every predicate was known.
     """
-    names = [name for name in EDGES.names if name != "id"]
-    parts = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
+    if "original_predicate" not in rows.column_names:
+        none = pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
+        rows = rows.append_column("original_predicate", none)
+    return _with_ids("e", rows, EDGES)
+
+
+def with_passage_ids(rows: pa.Table) -> pa.Table:
+    """Passages with an id out of their content: "p" and 16 hexadecimal digits of its MD5.
+
+    Args:
+        rows: the columns of PASSAGES but ``id``, in any order.
+    """
+    return _with_ids("p", rows, PASSAGES)
+
+
+def _with_ids(letter: str, rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """An empty ``original_predicate`` is left out, so that edges from before keep their ids."""
+    names = [name for name in schema.names if name != "id"]
+    parts = ", ".join(
+        "nullif(original_predicate, '')"
+        if name == "original_predicate"
+        else f"CAST({name} AS VARCHAR)"
+        for name in names
+    )
     return run(
-        f"SELECT 'e' || substr(md5(concat_ws(chr(31), {parts})), 1, 16) AS id, "  # noqa: S608
+        f"SELECT '{letter}' || substr(md5(concat_ws(chr(31), {parts})), 1, 16) AS id, "  # noqa: S608
         f"{', '.join(names)} FROM given",
         given=rows,
-    ).cast(EDGES)
+    ).cast(schema)

@@ -56,6 +56,7 @@ class KnowledgeArrays:
 
     Args:
         knowledge: concepts and edges; nothing else is read. The order of rows does not matter.
+            Edges whose predicate was not known when they were read are no evidence: left out.
 
     Attributes:
         concepts: ids, sorted; an edge's end that no concept row describes is among them.
@@ -65,7 +66,7 @@ class KnowledgeArrays:
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
-        edges = knowledge.edges.sort_by([("id", "ascending")]).combine_chunks()
+        edges = _understood(knowledge.edges).sort_by([("id", "ascending")]).combine_chunks()
         ids = pa.chunked_array(
             [
                 *knowledge.concepts.column("id").chunks,
@@ -297,6 +298,11 @@ def _contains(known: Ints, keys: Ints) -> Bools:
         return np.zeros(len(keys), bool)
     place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.asarray(known[place] == keys, dtype=bool)
+
+
+def _understood(edges: pa.Table) -> pa.Table:
+    """The edges whose predicate was known; others say too little to back anything."""
+    return edges.filter(pc.equal(pc.fill_null(edges.column("original_predicate"), ""), ""))
 
 
 def _texts(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:

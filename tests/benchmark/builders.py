@@ -271,6 +271,7 @@ class World:
                 "origin": origin,
                 "licence": "CC0-1.0",
                 "provenance": "",
+                "original_predicate": "",
             }
         )
         return edge

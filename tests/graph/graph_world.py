@@ -18,6 +18,7 @@ from ehrkg.ontology.schema import (
     CONCEPTS,
     EDGES,
     MAPPINGS,
+    PASSAGES,
     SYNONYMS,
     Knowledge,
 )
@@ -269,6 +270,14 @@ def knowledge() -> Knowledge:
                 "object": "HP:0000001",
                 **{**edge, "source": "infores:other"},
             },
+            {
+                "id": "e5",
+                "subject": "MONDO:0002492",
+                "predicate": "RELATED_TO",
+                "object": "HP:0000001",
+                "original_predicate": HARD,
+                **{**edge, "source": "infores:other"},
+            },
         ),
         mappings=rows(
             MAPPINGS,
@@ -313,6 +322,19 @@ def knowledge() -> Knowledge:
                 "ccsr": ["CIR019", "X"],
                 "chronic": True,
                 "equivalents": ["ICD9CM:428.23"],
+            },
+        ),
+        passages=rows(
+            PASSAGES,
+            {"id": "p2", "concept": "HP:0000001", "text": "A long word.", **edge},
+            {
+                "id": "p1",
+                "concept": "MONDO:0005252",
+                "kind": "treatment",
+                "title": "How is it treated?",
+                "text": HARD,
+                "url": "https://example.org/1",
+                **edge,
             },
         ),
     )

@@ -16,7 +16,7 @@ from ehrkg.foundation.errors import InputError
 from ehrkg.graph import readers, writers
 from ehrkg.graph.store import GraphStore
 from ehrkg.mapping.schema import LINKS
-from ehrkg.ontology.schema import CODE_ATTRIBUTES, CONCEPTS, EDGES, MAPPINGS, SYNONYMS
+from ehrkg.ontology.schema import CODE_ATTRIBUTES, CONCEPTS, EDGES, MAPPINGS, PASSAGES, SYNONYMS
 from ehrkg.verify.schema import EVIDENCE, RELATIONS
 
 
@@ -90,6 +90,7 @@ def test_empty_tables_are_fine(store: GraphStore, world: World) -> None:
         edges=EDGES.empty_table(),
         mappings=MAPPINGS.empty_table(),
         attributes=CODE_ATTRIBUTES.empty_table(),
+        passages=PASSAGES.empty_table(),
     )
     writers.write_hospital(store, hospital)
     writers.write_knowledge(store, knowledge)

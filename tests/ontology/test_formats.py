@@ -88,7 +88,8 @@ def test_a_kgx_folder_gives_concepts_scoped_synonyms_and_edges(tmp_path: Path) -
     assert edges["TREATS", "MONDO:0005252"]["origin"] == "infores:label"
     assert edges["TREATS", "HP:0000969"]["negated"]
     assert edges["TREATS", "HP:0000969"]["route"] == "intravenous|oral"
-    assert "biolink:regulates" in edges["RELATED_TO", "HP:0000969"]["provenance"]
+    assert edges["RELATED_TO", "HP:0000969"]["original_predicate"] == "biolink:regulates"
+    assert edges["TREATS", "HP:0000969"]["original_predicate"] == ""
     mapping = known.mappings.to_pylist()[0]
     assert (mapping["predicate"], mapping["object"]) == ("skos:closeMatch", "ICD9CM:428.0")
 

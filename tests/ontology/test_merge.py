@@ -43,7 +43,7 @@ def test_the_more_reliable_name_wins_and_the_other_becomes_a_synonym() -> None:
 
 def test_parallel_edges_of_two_sources_stay_two() -> None:
     edges = [
-        (f"e{n}", "D:1", "TREATS", "X:1", False, "", source, "infores:label", "CC0-1.0", "")
+        (f"e{n}", "D:1", "TREATS", "X:1", False, "", source, "infores:label", "CC0-1.0", "", "")
         for n, source in enumerate(["infores:a", "infores:b"])
     ]
     one, two = (knowledge(edges=build("edges", [edge])) for edge in edges)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.ontology.formats import (
@@ -19,6 +20,9 @@ from ehrkg.ontology.formats import (
     umls,
 )
 from ehrkg.ontology.formats.parts import Parts
+
+if TYPE_CHECKING:
+    from ehrkg.ontology.declared.declaration import Declaration
 
 __all__ = ["FORMATS", "Format", "Parts", "choose"]
 
@@ -74,12 +78,32 @@ def choose(path: Path, name: str | None) -> Format:
         UsageError: there is no reader of that name.
         InputError: there is no such path, or no reader knows it.
     """
-    if name is not None and name not in FORMATS:
-        raise UsageError(f"no such format: {name!r}", todo=f"use one of {', '.join(FORMATS)}")
+    from ehrkg.ontology.declared import catalogue
+
+    own = catalogue.named(name) if name is not None and name not in FORMATS else None
+    if name is not None and name not in FORMATS and own is None:
+        raise UsageError(
+            f"no such format: {name!r}",
+            todo=f"use one of {', '.join((*FORMATS, *catalogue.declarations()))}, or the path of a "
+            "declaration (.yaml)",
+        )
     if not path.exists():
         raise InputError("no such file or folder", file=path, todo="mend the path")
-    if name is not None:
-        return FORMATS[name]
+    if own is not None:
+        return _declared(own)
+    return _with_words_beside(FORMATS[name] if name is not None else _told(path), path)
+
+
+def _told(path: Path) -> Format:
+    """The reader whose content test fits; a declaration goes before the general formats."""
+    from ehrkg.ontology.declared import catalogue
+
+    found = catalogue.beside(path)
+    if found is not None:
+        return _declared(*found)
+    fitting = catalogue.fitting(path)
+    if fitting is not None:
+        return _declared(fitting)
     for item in FORMATS.values():
         if item.detect(path):
             return item
@@ -89,3 +113,33 @@ def choose(path: Path, name: str | None) -> Format:
         expected="; ".join(f"{item.name} ({item.words})" for item in FORMATS.values()),
         todo="name it with format=",
     )
+
+
+def _declared(declaration: Declaration, place: Path | None = None) -> Format:
+    """A declaration as a reader; ``place`` is where its tables are, where not at the path."""
+    from ehrkg.ontology.declared.reading import read_declared, tables_among, tables_in
+    from ehrkg.ontology.sources import learn
+
+    learn(declaration.source, *declaration.sources)
+    return Format(
+        declaration.name,
+        declaration.words,
+        lambda path: bool(tables_among(tables_in(path), declaration)),
+        lambda path: read_declared(place or path, declaration),
+    )
+
+
+def _with_words_beside(item: Format, path: Path) -> Format:
+    """The reader, with the words for predicates of a predicate_aliases.yaml beside the path."""
+    from ehrkg.ontology.predicates import extended, read_aliases
+
+    words = (path if path.is_dir() else path.parent) / "predicate_aliases.yaml"
+    if not words.is_file():
+        return item
+    rows = read_aliases(words)
+
+    def read(place: Path) -> Parts:
+        with extended(rows):
+            return item.read(place)
+
+    return replace(item, read=read)

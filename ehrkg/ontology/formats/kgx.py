@@ -156,6 +156,7 @@ def _edges(rows: pa.Table, default: str, source: Source | None) -> Knowledge:
             "licence": column(rows, "license"),
             "provenance": column(rows, "provenance"),
             "publications": column(rows, "publications"),
+            "original": column(rows, "original_predicate"),
         }
     )
     edges = run(
@@ -166,14 +167,16 @@ def _edges(rows: pa.Table, default: str, source: Source | None) -> Knowledge:
                CASE WHEN origin <> '' THEN origin
                     WHEN source = $default THEN $default_origin ELSE source END AS origin,
                CASE WHEN licence <> '' THEN licence ELSE $licence END AS licence,
-               concat_ws('; ', CASE WHEN known = '' THEN 'stated as ' || stated END,
-                         nullif(provenance, ''), nullif(publications, '')) AS provenance
+               concat_ws('; ', nullif(provenance, ''), nullif(publications, '')) AS provenance,
+               CASE WHEN known = '' THEN stated
+                    WHEN predicate = $unknown THEN original ELSE '' END AS original_predicate
         FROM given""",
         given=given,
         parameters={
             "default": default,
             "default_origin": source.origin if source else default,
             "licence": source.licence if source else "",
+            "unknown": UNKNOWN,
         },
     )
     return knowledge(edges=with_edge_ids(edges))

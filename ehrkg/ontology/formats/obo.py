@@ -94,7 +94,8 @@ def _edges(live: list[_Term], infores: str, source: Source | None) -> pa.Table:
                 "source": infores,
                 "origin": source.origin if source else infores,
                 "licence": source.licence if source else "",
-                "provenance": "" if known else f"stated as {relation}",
+                "provenance": "",
+                "original_predicate": "" if known else relation,
             }
         )
     names = (
@@ -107,6 +108,7 @@ def _edges(live: list[_Term], infores: str, source: Source | None) -> pa.Table:
         "origin",
         "licence",
         "provenance",
+        "original_predicate",
     )
     schema = pa.schema([(n, pa.bool_() if n == "negated" else pa.string()) for n in names])
     return with_edge_ids(pa.Table.from_pylist(rows, schema=schema))
