@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -19,9 +19,8 @@ SCOPES = ("exact", "related", "brand", "abbreviation")
 class _TextLoader(yaml.SafeLoader):
     """Every scalar as text, so that ``NO`` or ``2018-10-12`` is what it looks like; "<<" merges."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {
-        "<": [("tag:yaml.org,2002:merge", re.compile("<<"))]
-    }
+
+_TextLoader.yaml_implicit_resolvers = {"<": [("tag:yaml.org,2002:merge", re.compile("<<"))]}
 
 
 class _Strict(BaseModel):
@@ -109,7 +108,8 @@ class Condition(_Strict):
 
     @model_validator(mode="after")
     def _some_test(self) -> Condition:
-        if self.equals is self.differs is self.matches is self.empty is None:
+        given = (self.equals, self.differs, self.matches, self.empty)
+        if all(test is None for test in given):
             raise ValueError("needs one of equals, differs, matches, empty")
         return self
 
@@ -224,7 +224,7 @@ class TableSpec(_Strict):
     """One table: which files hold it, how they are written, what a row says.
 
     Attributes:
-        files: patterns of file names (``*.tsv*``), of which any may fit.
+        files: patterns of file names (``*.tsv``), without ".gz", of which any may fit.
         format: tsv, csv, json or jsonl; by the file's name, else by its first line.
         quoted: whether cells may stand in quotes; so in CSV, not in TSV, unless said.
         header: names of the columns where the file has no line of them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,9 +20,9 @@ from ehrkg.ontology.declared.declaration import (
     MappingSpec,
     TableSpec,
 )
-from ehrkg.ontology.declared.files import Member, fits, members
 from ehrkg.ontology.declared.rows import batches, layout
 from ehrkg.ontology.declared.statements import Context, Found, concepts, edges, mappings
+from ehrkg.ontology.formats.archives import Entry, entries
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.predicates import extended
 from ehrkg.ontology.schema import Knowledge
@@ -75,24 +76,24 @@ def used_columns(spec: TableSpec) -> set[str]:
 
 
 def tables_among(
-    inside: Sequence[Member], declaration: Declaration
-) -> list[tuple[TableSpec, Member]]:
+    inside: Sequence[Entry], declaration: Declaration
+) -> list[tuple[TableSpec, Entry]]:
     """The tables of a declaration among some files, told by their columns and their names.
 
     A single file may have any name, where its columns tell the table from all others.
     """
     return [
-        (spec, member)
+        (spec, entry)
         for spec in declaration.tables
-        for member in inside
-        if (fits(member.name, spec.files) or (len(inside) == 1 and spec.distinctive))
-        and _has_columns(spec, member)
+        for entry in inside
+        if (fits(entry.name, spec.files) or (len(inside) == 1 and spec.distinctive))
+        and _has_columns(spec, entry)
     ]
 
 
 def tables_named(
-    inside: Sequence[Member], declaration: Declaration
-) -> list[tuple[TableSpec, Member]]:
+    inside: Sequence[Entry], declaration: Declaration
+) -> list[tuple[TableSpec, Entry]]:
     """The tables that a caller says are there.
 
     A single file need fit by its columns only; a file that fits by its name is taken even where
@@ -100,29 +101,38 @@ def tables_named(
     """
     single = len(inside) == 1
     found = [
-        (spec, member)
+        (spec, entry)
         for spec in declaration.tables
-        for member in inside
-        if (single or fits(member.name, spec.files)) and _has_columns(spec, member)
+        for entry in inside
+        if (single or fits(entry.name, spec.files)) and _has_columns(spec, entry)
     ]
-    held = {member for _, member in found}
+    there = [spec for spec, _ in found]
     return found + [
-        (spec, member)
+        (spec, entry)
         for spec in declaration.tables
-        for member in inside
-        if member not in held and fits(member.name, spec.files)
+        for entry in inside
+        if spec not in there and fits(entry.name, spec.files)
     ]
 
 
-def tables_in(path: Path) -> list[Member]:
+def fits(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a file's name, without ".gz", fits one of the patterns, in any letter case.
+
+    >>> fits("hetionet-v1.0-nodes.tsv", ("*nodes.tsv",))
+    True
+    """
+    return any(fnmatch(name.lower(), pattern.lower()) for pattern in patterns)
+
+
+def tables_in(path: Path) -> list[Entry]:
     """The files at a path that may be tables."""
-    return [one for one in members(path) if not one.name.lower().endswith(UNREADABLE)]
+    return [one for one in entries(path) if not one.name.lower().endswith(UNREADABLE)]
 
 
-def _has_columns(spec: TableSpec, member: Member) -> bool:
-    if ".json" in member.name.lower() and not fits(member.name, spec.files):
+def _has_columns(spec: TableSpec, entry: Entry) -> bool:
+    if ".json" in entry.name.lower() and not fits(entry.name, spec.files):
         return False  # to tell its columns would mean to read it
-    found = layout(member, spec)
+    found = layout(entry, spec)
     return found is not None and used_columns(spec) | set(spec.requires) <= set(found.columns)
 
 
@@ -147,8 +157,8 @@ def read_declared(path: Path, declaration: Declaration) -> Parts:
     refused: list[pa.Table] = []
     sources = {item.infores: item for item in (declaration.source, *declaration.sources)}
     with extended(declaration.predicates):
-        for spec, member in found:
-            one = _read_table(spec, member, declaration, sources)
+        for spec, entry in found:
+            one = _read_table(spec, entry, declaration, sources)
             for name, tables in one.tables.items():
                 pieces.setdefault(name, []).extend(tables)
             nodes = sum(table.num_rows for table in one.tables.get("concepts", ()))
@@ -157,7 +167,7 @@ def read_declared(path: Path, declaration: Declaration) -> Parts:
             else:
                 parts.rows.append((spec.unit, one.candidates, one.dropped))
                 parts.rows.append(("nodes", nodes, {}))
-            label = pa.repeat(pa.scalar(member.name, pa.string()), 1)[0]
+            label = pa.repeat(pa.scalar(entry.name, pa.string()), 1)[0]
             refused += [
                 rows.append_column("file", pa.repeat(label, rows.num_rows)) for rows in one.refused
             ]
@@ -172,11 +182,11 @@ def _joined(name: str, tables: list[pa.Table]) -> pa.Table:
 
 
 def _read_table(
-    spec: TableSpec, member: Member, declaration: Declaration, sources: Mapping[str, Source]
+    spec: TableSpec, entry: Entry, declaration: Declaration, sources: Mapping[str, Source]
 ) -> Found:
     found = Found()
-    context = Context(declaration, _lookups(spec, member), sources)
-    for batch in batches(member, spec, used_columns(spec) | set(spec.requires)):
+    context = Context(declaration, _lookups(spec, entry), sources)
+    for batch in batches(entry, spec, used_columns(spec) | set(spec.requires)):
         rows = batch
         for drop in spec.drop:
             mask = holds(rows, (drop,))
@@ -197,13 +207,13 @@ def _read_table(
     return found
 
 
-def _lookups(spec: TableSpec, member: Member) -> dict[tuple[str, str], dict[str, str]]:
+def _lookups(spec: TableSpec, entry: Entry) -> dict[tuple[str, str], dict[str, str]]:
     """What each key of a lookup becomes; a key beside several values becomes nothing."""
     wanted = {(c.lookup.key, c.lookup.value) for c in cells_of(spec) if c.lookup is not None}
     found: dict[tuple[str, str], dict[str, str]] = {}
     for key, value in sorted(wanted):
         pairs: dict[str, set[str]] = {}
-        for batch in batches(member, spec, {key, value}):
+        for batch in batches(entry, spec, {key, value}):
             keys = texts(batch, Cell(column=key)).to_pylist()
             values = texts(batch, Cell(column=value)).to_pylist()
             for one, other in zip(keys, values, strict=True):
@@ -214,7 +224,7 @@ def _lookups(spec: TableSpec, member: Member) -> dict[tuple[str, str], dict[str,
 
 
 def _none_there(path: Path, declaration: Declaration) -> InputError:
-    files = [one.name for one in members(path)]
+    files = [one.name for one in entries(path)]
     return InputError(
         f"holds no table of the format {declaration.name}",
         file=path,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import json
@@ -16,9 +15,13 @@ import pyarrow.csv as arrow_csv
 
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.declared.declaration import TableSpec
-from ehrkg.ontology.declared.files import Member
+from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 
 BLOCK = 1 << 24
+HEAD_LINES = 60
+"""Lines that are looked at when a layout is told; comments before them count."""
+LONGEST = 1 << 20
+"""Bytes of such a line."""
 JSON_ROWS = 50_000
 """Rows a batch of JSON Lines."""
 
@@ -38,12 +41,12 @@ class Layout:
     skip: int
 
 
-def layout(member: Member, spec: TableSpec) -> Layout | None:
+def layout(entry: Entry, spec: TableSpec) -> Layout | None:
     """How a file is written; None where it can't be read as text."""
-    lines = member.head(spec.encoding)
-    written = spec.format or _format(member.name, lines)
+    lines = _head(entry, spec.encoding)
+    written = spec.format or _format(entry.name, lines)
     if written in ("json", "jsonl"):
-        first = next(iter(_objects(member, spec, written)), {}) if lines else {}
+        first = next(iter(_objects(entry, spec, written)), {}) if lines else {}
         return Layout(written, tuple(_flat(first)), 0)
     comments = sum(1 for _ in itertools.takewhile(lambda line: line.startswith("#"), lines))
     if spec.header:
@@ -52,6 +55,17 @@ def layout(member: Member, spec: TableSpec) -> Layout | None:
         return None
     names = _split(lines[comments], written, _quoted(spec, written))
     return Layout(written, tuple(name.strip() for name in names), comments + 1)
+
+
+def _head(entry: Entry, encoding: str) -> list[str]:
+    """The first lines, without line ends; [] where it can't be read."""
+    try:
+        with entry.opened() as handle:
+            lines = [handle.readline(LONGEST) for _ in range(HEAD_LINES)]
+    except BROKEN:
+        return []
+    lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+    return [line.decode(encoding, "replace").rstrip("\r\n") for line in lines if line]
 
 
 def _format(name: str, lines: Sequence[str]) -> str:
@@ -74,20 +88,20 @@ def _split(line: str, written: str, quoted: bool) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter), [])
 
 
-def batches(member: Member, spec: TableSpec, wanted: Iterable[str]) -> Iterator[pa.Table]:
+def batches(entry: Entry, spec: TableSpec, wanted: Iterable[str]) -> Iterator[pa.Table]:
     """The rows, a table a batch, with the wanted columns as text; empty cells are "".
 
     Raises:
         InputError: a wanted column is missing, a line has another number of columns, the file ends
             too early, a byte is not in the encoding, or the JSON is none.
     """
-    found = layout(member, spec)
+    found = layout(entry, spec)
     columns = found.columns if found else ()
     missing = sorted(set(wanted) - set(columns))
     if found is None or missing:
         raise InputError(
             f"lacks the column {', '.join(missing)}" if missing else "can't be read",
-            file=member.label,
+            file=entry.where,
             line=found.skip if found and found.skip else None,
             found=", ".join(columns)[:300] or "nothing",
             expected=", ".join(sorted(wanted)),
@@ -95,17 +109,17 @@ def batches(member: Member, spec: TableSpec, wanted: Iterable[str]) -> Iterator[
         )
     names = [name for name in columns if name in set(wanted)]
     if found.format in ("json", "jsonl"):
-        yield from _json_batches(member, spec, found.format, names)
+        yield from _json_batches(entry, spec, found.format, names)
     else:
-        yield from _text_batches(member, spec, found, names)
+        yield from _text_batches(entry, spec, found, names)
 
 
 def _text_batches(
-    member: Member, spec: TableSpec, found: Layout, names: Sequence[str]
+    entry: Entry, spec: TableSpec, found: Layout, names: Sequence[str]
 ) -> Iterator[pa.Table]:
     quoted = _quoted(spec, found.format)
     try:
-        with member.opened() as handle:
+        with entry.opened() as handle:
             reader = arrow_csv.open_csv(
                 pa.PythonFile(handle, mode="r"),
                 read_options=arrow_csv.ReadOptions(
@@ -130,71 +144,64 @@ def _text_batches(
             )
             for batch in reader:
                 yield pa.Table.from_batches([batch])
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise _cut(member, error) from error
+    except BROKEN as error:
+        raise broken(entry, error) from error
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise _bad_line(member, spec, found, error) from error
+        raise _bad_line(entry, spec, found, error) from error
 
 
-def _cut(member: Member, error: Exception) -> InputError:
-    return InputError(
-        "the packed file is broken or ends too early",
-        file=member.label,
-        found=str(error),
-        todo="fetch or copy the file again",
-    )
-
-
-def _bad_line(member: Member, spec: TableSpec, found: Layout, error: Exception) -> InputError:
+def _bad_line(entry: Entry, spec: TableSpec, found: Layout, error: Exception) -> InputError:
     """Find the line at fault: only now is it worth reading row by row."""
     delimiter = "," if found.format == "csv" else "\t"
     try:
-        with member.opened() as handle:
+        with entry.opened() as handle:
             text = io.TextIOWrapper(handle, encoding=spec.encoding, newline="")
             lines = itertools.islice(text, found.skip, None)
-            quoting = csv.QUOTE_MINIMAL if _quoted(spec, found.format) else csv.QUOTE_NONE
-            reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
+            if _quoted(spec, found.format):
+                reader = csv.reader(lines, delimiter=delimiter)
+            else:
+                reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
             for row in reader:
                 if row and len(row) != len(found.columns):
                     return InputError(
                         "wrong number of columns",
-                        file=member.label,
+                        file=entry.where,
                         line=found.skip + reader.line_num,
                         found=f"{len(row)} columns",
                         expected=f"{len(found.columns)} columns",
                         todo="mend the line (a separator inside a cell, or a missing one?)",
                     )
     except UnicodeDecodeError:
-        return _bad_byte(member, spec)
+        return _bad_byte(entry, spec)
     except csv.Error as worse:
-        return InputError("could not be read", file=member.label, found=str(worse))
-    return InputError("could not be read", file=member.label, found=str(error).splitlines()[0])
+        return InputError("could not be read", file=entry.where, found=str(worse))
+    return InputError("could not be read", file=entry.where, found=str(error).splitlines()[0])
 
 
-def _bad_byte(member: Member, spec: TableSpec) -> InputError:
-    with member.opened() as handle:
+def _bad_byte(entry: Entry, spec: TableSpec) -> InputError:
+    with entry.opened() as handle:
         for number, line in enumerate(handle, start=1):
             try:
                 line.decode(spec.encoding)
             except UnicodeDecodeError as bad:
                 return InputError(
                     f"not {spec.encoding}",
-                    file=member.label,
+                    file=entry.where,
                     line=number,
                     found=repr(line[bad.start : bad.end]),
                     expected=spec.encoding,
                     todo="save the file in that encoding, or say `encoding:` in the declaration",
                 )
-    return InputError(f"not {spec.encoding}", file=member.label)
+    return InputError(f"not {spec.encoding}", file=entry.where)
 
 
 # -- JSON ----------------------------------------------------------------------------------
 
 
 def _json_batches(
-    member: Member, spec: TableSpec, written: str, names: Sequence[str]
+    entry: Entry, spec: TableSpec, written: str, names: Sequence[str]
 ) -> Iterator[pa.Table]:
-    rows = _objects(member, spec, written)
+    rows = _objects(entry, spec, written)
     schema = pa.schema([(name, pa.string()) for name in names])
     while chunk := list(itertools.islice(rows, JSON_ROWS)):
         flat = [_flat(row) for row in chunk]
@@ -203,20 +210,20 @@ def _json_batches(
         )
 
 
-def _objects(member: Member, spec: TableSpec, written: str) -> Iterator[dict[str, Any]]:
+def _objects(entry: Entry, spec: TableSpec, written: str) -> Iterator[dict[str, Any]]:
     """The rows of a JSON file, one object each."""
     try:
-        with member.opened() as handle:
+        with entry.opened() as handle:
             if written == "jsonl":
-                yield from _lines(member, handle)
+                yield from _lines(entry, handle)
                 return
             whole = json.load(handle)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise _cut(member, error) from error
+    except BROKEN as error:
+        raise broken(entry, error) from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(
             "no JSON",
-            file=member.label,
+            file=entry.where,
             line=getattr(error, "lineno", None),
             found=str(error),
             todo="mend the file, or name the right format",
@@ -226,7 +233,7 @@ def _objects(member: Member, spec: TableSpec, written: str) -> Iterator[dict[str
     if not isinstance(whole, list) or not all(isinstance(row, dict) for row in whole):
         raise InputError(
             "no list of objects",
-            file=member.label,
+            file=entry.where,
             found=type(whole).__name__,
             expected="a list of objects" + (f" at {spec.at}" if spec.at else ""),
             todo="say where it stands with `at:` in the declaration",
@@ -234,7 +241,7 @@ def _objects(member: Member, spec: TableSpec, written: str) -> Iterator[dict[str
     yield from whole
 
 
-def _lines(member: Member, handle: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _lines(entry: Entry, handle: IO[bytes]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(handle, start=1):
         if not line.strip():
             continue
@@ -242,11 +249,11 @@ def _lines(member: Member, handle: IO[bytes]) -> Iterator[dict[str, Any]]:
             row = json.loads(line)
         except ValueError as error:  # JSON or encoding
             raise InputError(
-                "no JSON", file=member.label, line=number, found=str(error), todo="mend the line"
+                "no JSON", file=entry.where, line=number, found=str(error), todo="mend the line"
             ) from error
         if not isinstance(row, dict):
             raise InputError(
-                "no JSON object", file=member.label, line=number, found=type(row).__name__
+                "no JSON object", file=entry.where, line=number, found=type(row).__name__
             )
         yield row
 

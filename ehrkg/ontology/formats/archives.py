@@ -1,9 +1,10 @@
-"""The files of a folder, a zip archive or a single path, and their bytes as a stream."""
+"""The files of a folder, a zip or tar archive or a single path, and their bytes as a stream."""
 
 from __future__ import annotations
 
 import gzip
 import lzma
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -14,13 +15,20 @@ from typing import IO, cast
 
 from ehrkg.foundation.errors import InputError
 
-BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+BROKEN = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 """What reading a truncated or damaged archive raises."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file, or a member of a zip archive.
+    """A file, or a member of a zip or tar archive.
 
     Attributes:
         path: the file, or the archive.
@@ -63,7 +71,14 @@ class Entry:
             with self.path.open("rb") as handle:
                 yield handle
             return
-        with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as handle:
+        if is_tar(self.path):
+            with tarfile.open(self.path) as archive:
+                found = archive.extractfile(self.member)
+                if found is None:
+                    raise InputError("no plain file in the archive", file=self.where)
+                yield found
+            return
+        with zipfile.ZipFile(self.path) as zipped, zipped.open(self.member) as handle:
             yield handle
 
 
@@ -85,8 +100,14 @@ def is_zip(path: Path) -> bool:
         return handle.read(4) == b"PK\x03\x04"
 
 
+def is_tar(path: Path) -> bool:
+    """Whether a path is a tar archive, packed or not; judged by its name, then by its content."""
+    named = path.name.lower().endswith((".tar", ".tgz")) or ".tar." in path.name.lower()
+    return named and path.is_file()
+
+
 def entries(path: Path, *folders: str) -> list[Entry]:
-    """The files in a folder (or in these folders below it), in a zip archive, or the path itself.
+    """The files in a folder (or in these folders below it), in an archive, or the path itself.
 
     Nothing is unpacked to disk. Resource forks that some systems add to archives are passed over.
 
@@ -106,21 +127,38 @@ def entries(path: Path, *folders: str) -> list[Entry]:
             for file in sorted(folder.iterdir())
             if file.is_file()
         ]
-    if not is_zip(path):
+    if not (is_zip(path) or is_tar(path)):
         return [Entry(path)]
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        names = _names(path)
     except BROKEN as error:
         raise broken(Entry(path), error) from error
     for name in names:
-        parts = PurePosixPath(name.replace("\\", "/"))
-        if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
-            raise InputError(
-                "the archive holds a path that climbs out of it",
-                file=path,
-                found=name,
-                expected="paths below the archive's own folder",
-                todo="do not use this archive; fetch it from its owner",
-            )
+        check_name(path, name)
     return [Entry(path, name) for name in sorted(names) if not name.startswith("__MACOSX/")]
+
+
+def _names(path: Path) -> list[str]:
+    """The plain files in an archive; links and devices of a tar are none."""
+    if is_tar(path):
+        with tarfile.open(path) as archive:
+            return [info.name for info in archive if info.isfile()]
+    with zipfile.ZipFile(path) as zipped:
+        return [info.filename for info in zipped.infolist() if not info.is_dir()]
+
+
+def check_name(path: Path, name: str) -> None:
+    """Refuse a name that would lead out of the archive's own folder.
+
+    Raises:
+        InputError: it does.
+    """
+    parts = PurePosixPath(name.replace("\\", "/"))
+    if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
+        raise InputError(
+            "the archive holds a path that climbs out of it",
+            file=path,
+            found=name,
+            expected="paths below the archive's own folder",
+            todo="do not use this archive; fetch it from its owner",
+        )
