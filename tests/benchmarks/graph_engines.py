@@ -27,11 +27,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "graph")]
 from neo4j_server import Server  # noqa: E402
 
 from ehrkg.graph import catalogue  # noqa: E402
-from ehrkg.graph.copy import copy_graph  # noqa: E402
 from ehrkg.graph.export import export_for_neo4j_admin  # noqa: E402
+from ehrkg.graph.schema import NODES  # noqa: E402
 from ehrkg.graph.store import GraphStore, open_store  # noqa: E402
 
 BUILD = "default"
+
+SERVER_JAVA = ("-Xms2g", "-Xmx2g")
+"""As a server is run: the compiler's full strength, and a heap that its guide would give."""
 
 
 def size(path: Path) -> int:
@@ -79,40 +82,61 @@ def audits(store: GraphStore) -> dict[str, float]:
     return found
 
 
+def whole(source: GraphStore) -> dict[str, pa.Table]:
+    """Every table of a graph, in an order in which they can be written."""
+    return {
+        name: source.read_nodes(name) if name in NODES else source.read_edges(name)
+        for name in source.counts()
+    }
+
+
+def write(store: GraphStore, graph: dict[str, pa.Table]) -> None:
+    for name, table in graph.items():
+        if name in NODES:
+            store.write_nodes(name, table)
+        else:
+            store.write_edges(name, table)
+
+
+def show(what: str, *figures: float, digits: int = 1) -> None:
+    print(f"{what:<40} " + " ".join(f"{one:>10.{digits}f}" for one in figures), flush=True)
+
+
 def compare(name: str, graph: Path, folder: Path) -> None:
     """Load one graph into both engines, ask every audit of both, print the table."""
-    server = Server(folder / "server")
+    server = Server(folder / "server", java=SERVER_JAVA)
     server.start()
     assert server.process is not None
     copy = folder / "copy.lbug"
     with open_store(graph, read_only=True) as source:
-        try:
-            with open_store(copy) as here, watched("self") as mine:
-                loading = timed(lambda: copy_graph(source, here))
-            before = size(server.home / "data")
-            with (
-                open_store(server.address, auth=server.auth) as there,
-                watched(server.process.pid) as its,
-            ):
-                serving = timed(lambda: copy_graph(source, there))
-                asked_there = audits(there)
-            with open_store(copy, read_only=True) as here:
-                counts = here.counts()
-                asked_here = audits(here)
-            on_server = size(server.home / "data") - before
-        finally:
-            server.kill()
+        counts, tables = source.counts(), whole(source)
     edges = sum(n for kind, n in counts.items() if kind.isupper())
     print(f"\n{name}: {sum(counts.values()) - edges:,} nodes, {edges:,} edges\n")
-    print(f"{'':<40} {'Ladybug':>10} {'Neo4j':>10}")
-    print(f"{'load, with both content hashes (s)':<40} {loading:>10.1f} {serving:>10.1f}")
-    print(f"{'size on disk (MB)':<40} {size(copy) / 1e6:>10.1f} {on_server / 1e6:>10.1f}")
-    print(
-        f"{'peak memory of client, of server (MB)':<40} {mine[0] / 1e6:>10.0f} "
-        f"{its[0] / 1e6:>10.0f}"
-    )
+    print(f"{'':<40} {'Ladybug':>10} {'Neo4j':>10}", flush=True)
+    try:
+        with open_store(copy) as here, watched("self") as mine:
+            loading = timed(lambda: write(here, tables))
+            hashing = timed(here.content_hash)
+            content = here.content_hash()
+        before = size(server.home / "data")
+        with (
+            open_store(server.address, auth=server.auth) as there,
+            watched(server.process.pid) as its,
+        ):
+            show("load (s)", loading, timed(lambda: write(there, tables)))
+            show("content hash (s)", hashing, timed(there.content_hash))
+            if there.content_hash() != content or there.counts() != counts:
+                sys.exit("the two engines hold different graphs")
+            asked_there = audits(there)
+        on_server = size(server.home / "data") - before
+        show("size on disk (MB)", size(copy) / 1e6, on_server / 1e6)
+        show("peak memory of client, of server (MB)", mine[0] / 1e6, its[0] / 1e6, digits=0)
+        with open_store(copy, read_only=True) as here:
+            asked_here = audits(here)
+    finally:
+        server.kill()
     for query in sorted(asked_here, key=lambda q: -max(asked_here[q], asked_there[q])):
-        print(f"{query + ' (s)':<40} {asked_here[query]:>10.3f} {asked_there[query]:>10.3f}")
+        show(f"{query} (s)", asked_here[query], asked_there[query], digits=3)
 
 
 def build(tables: Path, folder: Path) -> Path:

@@ -1,8 +1,9 @@
 """Kill a build at random moments, start it again each time, and compare the hashes at the end.
 
-    python tests/benchmarks/kill_and_resume.py [--kills 20] [--tables FOLDER]
+    python tests/benchmarks/kill_and_resume.py [--kills 20] [--tables FOLDER | --patients N]
 
-Takes the MIMIC-IV demo in ../shared/data where it lies there, synthetic tables else. A moment is
+Takes the MIMIC-IV demo in ../shared/data where it lies there, synthetic tables else, or as many
+synthetic patients as it is told. A moment is
 drawn over the whole length of a build; a build that finishes before it is killed makes way for a
 fresh folder, so that every kill hits a running build.
 """
@@ -44,17 +45,18 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--kills", type=int, default=20)
     words.add_argument("--tables", type=Path)
+    words.add_argument("--patients", type=int, help="synthetic patients, instead of tables")
     words.add_argument("--seed", type=int, default=1)
     given = words.parse_args()
     draw = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         tables = given.tables or ROOT.parent / "shared" / "data" / "mimic-iv-demo-2.2"
-        if not tables.is_dir():
+        if given.patients or not tables.is_dir():
             from ehrkg.ehr import synth
 
             tables = scratch / "tables"
-            synth.write(tables, patients=150)
+            synth.write(tables, patients=given.patients or 150)
         length = finish(tables, scratch / "reference")
         reference = hashes(scratch / "reference")
         print(f"reference build: {length:.0f} s")

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -89,15 +90,20 @@ def jars() -> Path:
     return folder
 
 
+QUICK_START = ("-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+
 class Server:
     """A server in a folder of its own, on a loopback port of its own choosing, with a password.
 
     Args:
         home: an empty folder, or one that a server of this class used before.
+        java: the virtual machine's options: quick to start by default, not quick at long work.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, java: Sequence[str] = QUICK_START) -> None:
         self.home = home
+        self.java = java
         self.auth = ("neo4j", PASSWORD)
         self.process: subprocess.Popen[bytes] | None = None
         with socket.socket() as chosen:
@@ -152,10 +158,7 @@ class Server:
         self.process = subprocess.Popen(
             [
                 "java",
-                "-Xms256m",
-                "-Xmx768m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
+                *self.java,
                 "-cp",
                 self.classpath,
                 *JAVA,
