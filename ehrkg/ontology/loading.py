@@ -29,7 +29,7 @@ def load(
     """Read knowledge from a file or folder.
 
     Args:
-        path: a KGX folder or nodes/edges file, an SSSOM file, an OBO file; plain or gzip.
+        path: a KGX folder or nodes/edges file, an SSSOM file, OBO, OWL or RDF; plain or gzip.
         format: a name of ``ehrkg.ontology.formats.FORMATS``; found from the content by default.
         ledger: gets the account: what was read, folded, dropped; edges to nodes that are not in
             ``path`` go to its quarantine.
@@ -108,7 +108,7 @@ def _account(
     rows_in = dict.fromkeys(dropped, 0)
     for part in parts:
         for unit, count, reasons in part.rows:
-            if unit not in dropped:  # rows that fill a column of the nodes, as definitions do
+            if unit not in dropped:  # rows of no table here: definitions, imports
                 left = count - sum(reasons.values())
                 ledger.record(STAGE, unit, rows_in=count, rows_out=left, dropped=reasons)
                 continue

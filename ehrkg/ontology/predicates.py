@@ -26,7 +26,7 @@ class Predicate:
     Attributes:
         predicate: UPPER_SNAKE name.
         biolink: the CURIE it stands for.
-        group: clinical, hierarchy, mapping or coding_rule.
+        group: clinical, hierarchy, mapping, exclusion or coding_rule.
         subject, object: kinds of concept it joins (empty: any).
         words: how a sentence says it.
         contradicted_by: predicates whose presence on the same pair speaks against it.

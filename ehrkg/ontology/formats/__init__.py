@@ -14,12 +14,14 @@ from ehrkg.ontology.formats import (
     kgx,
     obo,
     omop,
+    rdf,
     rxnorm,
     semmeddb,
     sssom,
     umls,
 )
 from ehrkg.ontology.formats.parts import Parts
+from ehrkg.ontology.formats.tsv import check_packing
 
 if TYPE_CHECKING:
     from ehrkg.ontology.declared.declaration import Declaration
@@ -55,6 +57,8 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format("sssom", "SSSOM TSV mappings", sssom.detect, sssom.read),
         Format("obo", "an OBO ontology", obo.detect, obo.read),
+        Format("owl", "OWL in RDF/XML, OWL/XML or functional syntax", rdf.detect_owl, rdf.read),
+        Format("rdf", "RDF in Turtle, N-Triples or JSON-LD", rdf.detect, rdf.read),
         Format("umls", "a UMLS release in RRF (MRCONSO.RRF ...)", umls.detect, umls.read),
         Format("rxnorm", "RxNorm in RRF (RXNCONSO.RRF ...)", rxnorm.detect, rxnorm.read),
         Format("semmeddb", "SemMedDB's PREDICATION table", semmeddb.detect, semmeddb.read),
@@ -107,6 +111,8 @@ def _told(path: Path) -> Format:
     for item in FORMATS.values():
         if item.detect(path):
             return item
+    if path.is_file():
+        check_packing(path)
     raise InputError(
         "the format of this knowledge could not be told",
         file=path,

@@ -12,31 +12,70 @@ import pyarrow as pa
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.categories import kind_of_curie
 from ehrkg.ontology.curies import normalise
+from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 from ehrkg.ontology.formats.parts import Parts
+from ehrkg.ontology.formats.statements import Owner, edges_of, owner
 from ehrkg.ontology.formats.tsv import head, opened
-from ehrkg.ontology.predicates import UNKNOWN, from_biolink
-from ehrkg.ontology.sources import Source, read_source
-from ehrkg.ontology.tables import build, knowledge, with_edge_ids
+from ehrkg.ontology.predicates import reading
+from ehrkg.ontology.sql import mapped
+from ehrkg.ontology.tables import knowledge
 
 XREF_CONFIDENCE = 0.6
 _QUOTED = re.compile(r'^"((?:[^"\\]|\\.)*)"\s*(.*)$')
 _SCOPES = {"EXACT": "exact", "NARROW": "related", "BROAD": "related", "RELATED": "related"}
+_IDENTIFIERS = {
+    "xref": "xrefs",
+    "equivalent_to": "same",
+    "alt_id": "alternative",
+    "replaced_by": "replaced_by",
+    "consider": "consider",
+}
+"""Tags whose value is an identifier, and the field of a stanza each fills."""
+EXACT, CLOSE = "skos:exactMatch", "skos:closeMatch"
+PIECE = 50_000
+"""Statements gathered before they are packed into columns."""
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 
 
 @dataclass
-class _Term:
+class _Stanza:
+    """A [Term], or a [Typedef] of which only its names matter."""
+
+    kind: str
     line: int
     id: str = ""
     name: str = ""
     definition: str = ""
     obsolete: bool = False
     synonyms: list[tuple[str, str]] = field(default_factory=list)
-    parents: list[str] = field(default_factory=list)
-    relationships: list[tuple[str, str]] = field(default_factory=list)
+    stated: list[tuple[str, str]] = field(default_factory=list)
+    unions: int = 0
     xrefs: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
     alternative: list[str] = field(default_factory=list)
-    replaced_by: str = ""
+    replaced_by: list[str] = field(default_factory=list)
+    consider: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Gathered:
+    """What the stanzas said so far, in tables that grow by pieces."""
+
+    tables: dict[str, list[pa.Table]]
+    rows: dict[str, list[tuple[object, ...]]]
+    relations: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    terms: int = 0
+    obsolete: int = 0
+    unions: int = 0
+
+
+_COLUMNS = {
+    "concepts": ("id", "name", "kind", "definition"),
+    "synonyms": ("concept", "text", "scope"),
+    "stated": ("subject", "relation", "object"),
+    "mappings": ("subject", "predicate", "object", "confidence"),
+}
 
 
 def detect(path: Path) -> bool:
@@ -47,99 +86,99 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> Parts:
-    """Read an OBO file.
+    """Read an OBO file, a stanza at a time.
 
     Obsolete terms are dropped and counted; their ids, and alternative ids, are kept as exact
-    mappings of the term that replaces them, so that old references still arrive.
+    mappings of the term that replaces them (as close ones of a term to consider), so that old
+    references still arrive. Genus and differentia of a definition (intersection_of) are stated like
+    parents and relationships; unions are counted as unread.
 
     Raises:
         InputError: a stanza has no id, a definition or synonym has no quoted text, the gzip ends
             too early, or a byte is not UTF-8.
     """
-    described = path.parent / "source.yaml"
-    source = read_source(described) if described.is_file() else None
-    infores = source.infores if source else f"infores:{path.name.split('.')[0].lower()}"
-    terms = list(_terms(path))
-    live = [term for term in terms if not term.obsolete]
-    concepts = [
-        (term.id, term.name, kind_of_curie(term.id), term.definition, infores) for term in live
-    ]
-    synonyms = [(term.id, text, scope, infores) for term in live for text, scope in term.synonyms]
-    parts = Parts(
-        knowledge(
-            concepts=build("concepts", concepts),
-            synonyms=build("synonyms", synonyms),
-            edges=_edges(live, infores, source),
-            mappings=build("mappings", _mappings(terms, infores)),
+    gathered = _Gathered({name: [] for name in _COLUMNS}, {name: [] for name in _COLUMNS})
+    header: dict[str, str] = {}
+    for stanza in _stanzas(path, header):
+        if stanza.kind == "[Typedef]":
+            gathered.labels[stanza.id] = stanza.name
+            for xref in filter(reading, stanza.xrefs):
+                gathered.relations[stanza.id] = xref
+        else:
+            _gather(stanza, gathered)
+        if len(gathered.rows["stated"]) > PIECE:
+            _pack(gathered)
+    _pack(gathered)
+    return _parts(gathered, owner(path, version=header.get("data-version", "")))
+
+
+def _parts(gathered: _Gathered, who: Owner) -> Parts:
+    tables = {name: pa.concat_tables(pieces) for name, pieces in gathered.tables.items()}
+    stated = tables["stated"]
+    relation = stated.column("relation")
+    stated = stated.append_column(
+        "label", mapped(relation, lambda word: gathered.labels.get(word, ""))
+    ).set_column(1, "relation", mapped(relation, lambda word: gathered.relations.get(word, word)))
+    sourced = {
+        name: tables[name].append_column(
+            "source", pa.array([who.infores] * tables[name].num_rows, pa.string())
         )
-    )
-    parts.rows.append(("nodes", len(terms), {"obsolete": len(terms) - len(live)}))
-    parts.rows.append(("edges", parts.knowledge.edges.num_rows, {}))
+        for name in ("concepts", "synonyms", "mappings")
+    }
+    parts = Parts(knowledge(edges=edges_of(stated, who), **sourced))
+    parts.rows.append(("nodes", gathered.terms, {"obsolete": gathered.obsolete}))
+    counted = stated.num_rows + gathered.unions
+    parts.rows.append(("edges", counted, {"unread_axiom": gathered.unions}))
     return parts
 
 
-def _edges(live: list[_Term], infores: str, source: Source | None) -> pa.Table:
-    stated = [(term.id, "is_a", parent) for term in live for parent in term.parents]
-    stated += [(term.id, kind, other) for term in live for kind, other in term.relationships]
-    rows = []
-    for subject, relation, target in stated:
-        known = from_biolink(relation)
-        rows.append(
-            {
-                "subject": subject,
-                "predicate": known or UNKNOWN,
-                "object": target,
-                "negated": False,
-                "route": "",
-                "source": infores,
-                "origin": source.origin if source else infores,
-                "licence": source.licence if source else "",
-                "provenance": "",
-                "original_predicate": "" if known else relation,
-            }
-        )
-    names = (
-        "subject",
-        "predicate",
-        "object",
-        "negated",
-        "route",
-        "source",
-        "origin",
-        "licence",
-        "provenance",
-        "original_predicate",
-    )
-    schema = pa.schema([(n, pa.bool_() if n == "negated" else pa.string()) for n in names])
-    return with_edge_ids(pa.Table.from_pylist(rows, schema=schema))
-
-
-def _mappings(terms: list[_Term], infores: str) -> list[tuple[str, str, str, float, str]]:
-    rows = []
-    for term in terms:
-        if term.obsolete:
-            if term.replaced_by:
-                rows.append((term.replaced_by, "skos:exactMatch", term.id, 0.95, infores))
-            continue
-        rows += [
-            (term.id, "skos:closeMatch", xref, XREF_CONFIDENCE, infores) for xref in term.xrefs
+def _gather(term: _Stanza, gathered: _Gathered) -> None:
+    """Put a term's rows to the others."""
+    rows = gathered.rows
+    gathered.terms += 1
+    if term.obsolete:
+        gathered.obsolete += 1
+        rows["mappings"] += [(new, EXACT, term.id, 0.95) for new in term.replaced_by]
+        rows["mappings"] += [
+            (new, CLOSE, term.id, 0.5) for new in term.consider if new not in term.replaced_by
         ]
-        rows += [(term.id, "skos:exactMatch", old, 0.95, infores) for old in term.alternative]
-    return rows
+        return
+    gathered.unions += term.unions
+    rows["concepts"].append((term.id, term.name, kind_of_curie(term.id), term.definition))
+    rows["synonyms"] += [(term.id, text, scope) for text, scope in term.synonyms]
+    rows["stated"] += [(term.id, relation, other) for relation, other in term.stated]
+    rows["mappings"] += [(term.id, CLOSE, xref, XREF_CONFIDENCE) for xref in term.xrefs]
+    rows["mappings"] += [(term.id, EXACT, other, 0.95) for other in term.same + term.alternative]
 
 
-def _terms(path: Path) -> Iterator[_Term]:
-    term: _Term | None = None
+def _pack(gathered: _Gathered) -> None:
+    """Turn the rows gathered so far into columns, which take a tenth of the memory."""
+    for name, rows in gathered.rows.items():
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(_COLUMNS[name])
+        kinds = [pa.float64() if c == "confidence" else pa.string() for c in _COLUMNS[name]]
+        arrays = [pa.array(list(c), kind) for c, kind in zip(columns, kinds, strict=True)]
+        gathered.tables[name].append(pa.table(arrays, names=list(_COLUMNS[name])))
+        rows.clear()
+
+
+def _stanzas(path: Path, header: dict[str, str]) -> Iterator[_Stanza]:
+    """The terms and typedefs of a file; the header's tags go into ``header``."""
+    stanza: _Stanza | None = None
+    begun = False
     for number, line in _lines(path):
         if line.startswith("["):
-            if term is not None:
-                yield _complete(term, path)
-            term = _Term(number) if line == "[Term]" else None
-        elif term is not None and line and not line.startswith("!"):
+            if stanza is not None:
+                yield _complete(stanza, path)
+            begun = True
+            stanza = _Stanza(line, number) if line in ("[Term]", "[Typedef]") else None
+        elif line and not line.startswith("!"):
             tag, _, value = line.partition(":")
-            _take(term, tag.strip(), value.strip(), path, number)
-    if term is not None:
-        yield _complete(term, path)
+            if stanza is not None:
+                _take(stanza, tag.strip(), value.strip(), path, number)
+            elif not begun:
+                header.setdefault(tag.strip(), value.strip())
+    if stanza is not None:
+        yield _complete(stanza, path)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -157,19 +196,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                         expected="UTF-8",
                         todo="save the file as UTF-8",
                     ) from error
-    except EOFError as error:
-        raise InputError(
-            "the gzip file ends too early",
-            file=path,
-            found=str(error),
-            todo="fetch or copy the file again",
-        ) from error
+    except BROKEN as error:
+        raise broken(Entry(path), error) from error
 
 
-def _complete(term: _Term, path: Path) -> _Term:
+def _complete(term: _Stanza, path: Path) -> _Stanza:
     if not term.id:
         raise InputError(
-            "a [Term] without id",
+            f"a {term.kind} without id",
             file=path,
             line=term.line,
             expected="id: PREFIX:1234567",
@@ -178,7 +212,7 @@ def _complete(term: _Term, path: Path) -> _Term:
     return term
 
 
-def _take(term: _Term, tag: str, value: str, path: Path, line: int) -> None:
+def _take(term: _Stanza, tag: str, value: str, path: Path, line: int) -> None:
     """Put one tag's value into the term; tags that are not listed are passed over."""
     bare = value.split(" ! ")[0].split(" {")[0].strip()
     if tag == "id":
@@ -194,19 +228,17 @@ def _take(term: _Term, tag: str, value: str, path: Path, line: int) -> None:
         if len(words) > 1 and "ABBREVIATION" in words[1].upper():
             scope = "abbreviation"
         term.synonyms.append((text, scope))
-    elif tag == "is_a":
-        term.parents.append(normalise(bare))
-    elif tag == "relationship":
-        kind, _, other = bare.partition(" ")
-        term.relationships.append((kind, normalise(other)))
-    elif tag == "xref":
-        term.xrefs.append(normalise(bare.split(' "')[0]))
-    elif tag == "alt_id":
-        term.alternative.append(normalise(bare))
+    elif tag in ("is_a", "disjoint_from"):
+        term.stated.append((tag, normalise(bare)))
+    elif tag in ("relationship", "intersection_of"):
+        kind, _, other = bare.rpartition(" ")
+        term.stated.append((kind.strip() or "is_a", normalise(other)))
+    elif tag == "union_of":
+        term.unions += 1
     elif tag == "is_obsolete":
         term.obsolete = bare.lower() == "true"
-    elif tag == "replaced_by":
-        term.replaced_by = normalise(bare)
+    elif tag in _IDENTIFIERS:
+        getattr(term, _IDENTIFIERS[tag]).append(normalise(bare.split(' "')[0]))
 
 
 def _quoted(value: str, path: Path, line: int) -> tuple[str, str]:

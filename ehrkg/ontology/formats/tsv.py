@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from ehrkg.foundation.errors import InputError
+from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 
 
 @contextmanager
@@ -28,9 +29,23 @@ def head(path: Path, lines: int = 200) -> list[str]:
     try:
         with opened(path) as handle:
             found = [handle.readline(65_536) for _ in range(lines)]
-    except (OSError, EOFError):
+    except BROKEN:
         return []
     return [line.decode("utf-8-sig", "replace").rstrip("\r\n") for line in found if line]
+
+
+def check_packing(path: Path) -> None:
+    """Refuse a gzip file that can't be unpacked to its end.
+
+    Raises:
+        InputError: it is broken, or ends too early.
+    """
+    try:
+        with opened(path) as handle:
+            while handle.read(1 << 20):
+                pass
+    except BROKEN as error:
+        raise broken(Entry(path), error) from error
 
 
 def header(path: Path) -> tuple[list[str], int, list[str]]:
@@ -57,6 +72,7 @@ def read_tsv(path: Path, required: Sequence[str]) -> pa.Table:
     names, comments, _ = header(path)
     missing = [name for name in required if name not in names]
     if missing:
+        check_packing(path)
         raise InputError(
             f"lacks the column {', '.join(missing)}",
             file=path,
@@ -86,13 +102,8 @@ def read_tsv(path: Path, required: Sequence[str]) -> pa.Table:
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
                 ),
             )
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise InputError(
-            "the gzip file is broken or ends too early",
-            file=path,
-            found=str(error),
-            todo="fetch or copy the file again",
-        ) from error
+    except BROKEN as error:
+        raise broken(Entry(path), error) from error
     except pa.ArrowInvalid as error:
         raise _bad_line(path, names, comments, error) from error
 
