@@ -330,3 +330,17 @@ def explain(
         typer.echo(found.as_text())
     else:
         typer.echo(f"Picture: {found.write_html(html)}")
+
+
+@app.command()
+def forget(
+    patient: Annotated[str, typer.Argument(help="The patient's id, as in the tables.")],
+    directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+) -> None:
+    """Take a patient out of a build's graph and files, and show that nothing is left.
+
+    The tables that the build was made from are not touched, nor are copies and backups.
+    """
+    from ehrkg.session.forgetting import forget as take_out
+
+    typer.echo(take_out(patient, directory).as_text())

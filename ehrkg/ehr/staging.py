@@ -28,11 +28,19 @@ QUARANTINE = pa.schema(
         ("unit", pa.string()),
         ("source", pa.string()),
         ("row", pa.int64()),
+        ("patient", pa.string()),  # whom the row names, "" where the table names nobody
+        ("visit", pa.string()),
         ("reason", pa.string()),
         ("raw", pa.string()),  # the columns read, as JSON text, under their own names
     ]
 )
 """The unusable rows of reading. Sorted by source, row."""
+
+WHO = ("patient", "visit")
+"""The columns above that name somebody."""
+
+_OURS = "our "
+"""Before the names of our columns beside a file's own: no header holds it."""
 
 _SHORTEST_DATE = 10
 """Shorter words that engines take for times ("epoch", "infinity") are none."""
@@ -159,8 +167,11 @@ def settle(source: Source, staged: Staged, ledger: Ledger) -> pa.Table:
 
 
 def _quarantine(staged: Staged) -> pa.Table:
-    text = staged.raw.text
-    bad = staged.rows.filter(staged.rows.reason != "").select(*ROW_COLUMNS, "reason")
+    import ibis
+
+    text, rows = staged.raw.text, staged.rows.filter(staged.rows.reason != "")
+    who = {f"{_OURS}{key}": rows[key] if key in rows.columns else ibis.literal("") for key in WHO}
+    bad = rows.select(*ROW_COLUMNS, "reason", **who)
     found = text.join(bad, list(ROW_COLUMNS)).order_by(ROW_COLUMNS).to_pyarrow().to_pylist()
     written = staged.raw.columns
     return pa.Table.from_pylist(
@@ -169,6 +180,7 @@ def _quarantine(staged: Staged) -> pa.Table:
                 "unit": staged.unit,
                 "source": row["source"],
                 "row": row["row"],
+                **{key: row[f"{_OURS}{key}"] or "" for key in WHO},
                 "reason": row["reason"],
                 "raw": json.dumps(
                     {name: row[key] or "" for key, name in written.items() if key in row},

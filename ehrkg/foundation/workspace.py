@@ -12,6 +12,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -20,14 +21,16 @@ from typing import Any, Self, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import EhrkgError, InputError, UsageError
 from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.replacing import WORK
 from ehrkg.foundation.resources import shipped
 from ehrkg.foundation.storage import read_parquet, write_atomically, write_parquet
 
 T = TypeVar("T")
 PROGRAM_FILES = frozenset({".py", ".yaml", ".tsv", ".j2", ".html", ".css", ".js"})
-WORK = ".work"
+LEDGER = "ledger.json"
 MANIFEST = "manifest.json"
 LEAST_FREE = 256 * 1024 * 1024
 """Bytes that must be free before a build starts."""
@@ -75,21 +78,9 @@ class Workspace:
 
     def __enter__(self) -> Self:
         _refuse_foreign(self.out)
+        _lock(self._lock, self.out)
         try:
-            self.work.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise UsageError(
-                f"{self.out} is in use by another build",
-                todo="wait for it, or choose another --out",
-            ) from error
-        except OSError as error:
-            raise InputError(
-                f"the output folder can't be written: {error.strerror}",
-                file=self.out,
-                todo="choose a folder that you may write to",
-            ) from error
-        try:
+            replacing.finish(self.out)
             self._claim()
         except BaseException:
             self._lock.release()
@@ -152,11 +143,11 @@ class Workspace:
             _save(compute(ledger), part)
             ledger.write(part / "ledger.json")
             for unit, table in ledger.quarantine.items():
-                _write_ipc(table, part / f"quarantine-{unit}.arrow")
+                write_ipc(table, part / f"quarantine-{unit}.arrow")
             part.rename(folder)
         ledger = Ledger.read(folder / "ledger.json")
         for path in sorted(folder.glob("quarantine-*.arrow")):
-            ledger.quarantine[path.stem.removeprefix("quarantine-")] = _read_ipc(path)
+            ledger.quarantine[path.stem.removeprefix("quarantine-")] = read_ipc(path)
         self.ledger.extend(ledger)
         result: T = load_result(folder)
         return result
@@ -172,15 +163,45 @@ class Workspace:
 
     def finish(self, manifest: dict[str, Any]) -> None:
         """Write ledger and manifest: from here on the build is complete."""
-        self.ledger.write(self.out / "ledger.json")
-        text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False, default=str)
-        write_atomically(
-            self.out / MANIFEST, lambda path: path.write_text(text + "\n", encoding="utf-8")
-        )
+        self.ledger.write(self.out / LEDGER)
+        write_json(manifest, self.out / MANIFEST)
 
     def finished(self) -> dict[str, Any] | None:
         """The manifest of a complete build, or ``None``."""
         return read_manifest(self.out) if (self.out / MANIFEST).exists() else None
+
+
+@contextmanager
+def hold(out: Path) -> Iterator[None]:
+    """Keep every build away from a folder for as long as it is changed.
+
+    Raises:
+        UsageError: it is in use.
+        InputError: it can't be written.
+    """
+    lock = FileLock(str(out / WORK / "lock"))
+    _lock(lock, out)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _lock(lock: FileLock, out: Path) -> None:
+    try:
+        (out / WORK).mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise UsageError(
+            f"{out} is in use by another build",
+            todo="wait for it, or choose another --out",
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"the output folder can't be written: {error.strerror}",
+            file=out,
+            todo="choose a folder that you may write to",
+        ) from error
 
 
 def _refuse_foreign(out: Path) -> None:
@@ -219,19 +240,21 @@ def _differences(theirs: Any, mine: Any, path: str = "") -> Iterator[str]:
         yield f"{path} was {theirs!r} and is now {mine!r}"
 
 
-def _write_ipc(table: pa.Table, path: Path) -> None:
+def write_ipc(table: pa.Table, path: Path) -> None:
+    """Write a table as it is kept between stages."""
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
 
 
-def _read_ipc(path: Path) -> pa.Table:
+def read_ipc(path: Path) -> pa.Table:
+    """A table as it was kept between stages; its columns lie in the file."""
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
 
 
 def _save(result: object, folder: Path) -> None:
     if isinstance(result, pa.Table):
-        _write_ipc(result, folder / "table.arrow")
+        write_ipc(result, folder / "table.arrow")
         return
     if not dataclasses.is_dataclass(result) or isinstance(result, type):
         raise TypeError(f"a stage returns a table or a dataclass of tables, not {type(result)}")
@@ -239,7 +262,7 @@ def _save(result: object, folder: Path) -> None:
     for item in dataclasses.fields(result):
         value = getattr(result, item.name)
         if isinstance(value, pa.Table):
-            _write_ipc(value, folder / f"field-{item.name}.arrow")
+            write_ipc(value, folder / f"field-{item.name}.arrow")
         else:
             plain[item.name] = value
     kind = type(result)
@@ -252,13 +275,19 @@ def load_result(folder: Path) -> Any:
     import importlib
 
     if (folder / "table.arrow").exists():
-        return _read_ipc(folder / "table.arrow")
+        return read_ipc(folder / "table.arrow")
     about = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     kind = getattr(importlib.import_module(about["module"]), about["class"])
     tables = {
-        path.stem.removeprefix("field-"): _read_ipc(path) for path in folder.glob("field-*.arrow")
+        path.stem.removeprefix("field-"): read_ipc(path) for path in folder.glob("field-*.arrow")
     }
     return kind(**about["plain"], **tables)
+
+
+def write_json(value: object, path: Path) -> None:
+    """Write plain values as JSON, by rename: keys sorted, a line a value."""
+    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    write_atomically(path, lambda temporary: temporary.write_text(text + "\n", encoding="utf-8"))
 
 
 def read_final(out: Path, name: str) -> pa.Table:

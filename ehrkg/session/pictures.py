@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ehrkg.evaluation.report.sections import sampled_items
-from ehrkg.graph import open_store
+from ehrkg.graph import GraphStore, open_store
 from ehrkg.graph.explain import explain_template
 from ehrkg.session.storing import GRAPH, GraphTarget
 
@@ -26,6 +26,11 @@ def evidence_pictures(
     Returns:
         Template id to an HTML frame that needs nothing from outside.
     """
-    templates = sorted(set(sampled_items(items, seed=seed)["template_id"].to_pylist()))
     with target.open() if target.address else open_store(out / GRAPH, read_only=True) as store:
-        return {template: explain_template(store, template).frame() for template in templates}
+        return pictures_of(store, items, seed=seed)
+
+
+def pictures_of(store: GraphStore, items: pa.Table, *, seed: int) -> dict[str, str]:
+    """``evidence_pictures`` out of a graph that is open."""
+    templates = sorted(set(sampled_items(items, seed=seed)["template_id"].to_pylist()))
+    return {template: explain_template(store, template).frame() for template in templates}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-VERBS = ("demo", "build", "synth", "verify", "audit", "check", "explain")
+VERBS = ("demo", "build", "synth", "verify", "audit", "check", "explain", "forget")
 
 
 def ehrkg(*words: object) -> subprocess.CompletedProcess[str]:
