@@ -307,6 +307,11 @@ def _era(ids: Iterable[str], codes: Mapping[str, CodeFacts]) -> str:
     return max(sorted(set(eras)), key=lambda era: (eras.count(era), len(era), era))
 
 
+def _only_days(times: pa.ChunkedArray) -> bool:
+    """Whether a column of times holds days: then nobody knows how long an order lasted."""
+    return bool(pc.all(pc.equal(times, pc.floor_temporal(times, unit="day"))).as_py())
+
+
 def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[Order]]:
     drugs = events.filter(pc.equal(events["kind"], "drug"))
     if drugs.num_rows == 0:
@@ -315,7 +320,8 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
     main = pc.equal(drugs["drug_type"], "MAIN") if typed else pc.equal(drugs["kind"], "drug")
     shortest = rule_data()["thresholds"]["shortest_order"]
     seconds = pc.cast(pc.subtract(drugs["stop"], drugs["start"]), pa.int64())
-    lasting = pc.and_(main, pc.fill_null(pc.greater(seconds, shortest), True))
+    long = pc.fill_null(pc.greater(seconds, shortest), True)
+    lasting = main if _only_days(drugs["start"]) else pc.and_(main, long)
     table = pa.table(
         {
             "visit": drugs["visit"],

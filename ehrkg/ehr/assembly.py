@@ -1,34 +1,29 @@
-"""From typed rows to the tables of ``ehrkg.ehr.schema``."""
+"""From a source's tables to the tables of ``ehrkg.ehr.schema``."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from ehrkg.ehr import schema
-from ehrkg.ehr.codes import WHITE_SPACE, normalise_column
+from ehrkg.ehr.codes import WHITE_SPACE
+from ehrkg.ehr.events import code_column, event_rows, read_events
+from ehrkg.ehr.fields import matches
 from ehrkg.ehr.formats import Format, Unit
-from ehrkg.ehr.routes import WORDS, fold_column, route_column
 from ehrkg.ehr.sources import Source
-from ehrkg.ehr.staging import STAGE, Staged, hold, reject, reject_repeats, settle, stage
+from ehrkg.ehr.staging import STAGE, Staged, hold, reject_repeats, settle, stage
+from ehrkg.ehr.visits import read_visits, visit_table
 from ehrkg.foundation.hashing import unit as hashed_unit
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
 
 if TYPE_CHECKING:
-    from ibis.expr.types import StringValue, Table
+    from ibis.expr.types import BooleanValue, Table
 
 SPLITS = (("train", 0.7), ("dev", 0.8), ("test", 1.0))
 """Each split and the number in [0, 1) below which a patient's hash falls into it."""
-
-OVER_89 = 91
-"""The age that stands for everyone over 89 (MIMIC-IV's own convention)."""
-
-ROUTE_WORDS_NAMED = 20
-"""So many unknown words for routes get a line of the ledger each; the rest share one."""
-
-_DAY = 86_400
 
 
 def assemble(
@@ -45,7 +40,8 @@ def assemble(
         ledger: takes the account and the unusable rows.
         progress: told of each table.
     """
-    progress.start("reading tables", len(form.needed) + 1)
+    events_there = [unit for unit in form.events if unit.table in source.tables()]
+    progress.start("reading tables", len(events_there) + 3)
     quarantine: list[pa.Table] = []
 
     def finish(staged: Staged) -> Table:
@@ -53,132 +49,64 @@ def assemble(
         progress.advance()
         return staged.usable
 
-    patients = finish(_patients(source, form))
-    all_visits = _visits(source, form, patients)
+    patients = finish(_patients(source, form, ledger))
+    all_visits = read_visits(source, form, patients, ledger)
     visits = finish(all_visits)
     parts = []
-    for unit in form.events:
-        usable = finish(_events(source, unit, patients, all_visits))
-        parts.append(_event_rows(unit, usable, ledger))
+    for unit, name in _named(events_there):
+        usable = finish(read_events(source, unit, name, patients, all_visits, ledger))
+        parts.append(event_rows(unit, usable, name, ledger))
     events = source.keep(_union(parts), "events")
     ledger.quarantine[STAGE] = pa.concat_tables(quarantine).sort_by(
-        [("source", "ascending"), ("row", "ascending")]
+        [("source", "ascending"), ("row", "ascending"), ("unit", "ascending")]
     )
+    _account_for_shared_tables(source, form, ledger)
     hospital = schema.Hospital(
         format=form.name,
         patients=_patient_table(patients),
-        visits=_visit_table(visits, patients),
+        visits=visit_table(visits, patients, ledger),
         events=_event_table(events),
-        codes=_code_table(source, events, form),
+        codes=_code_table(source, events, form, ledger),
         visit_codes=_visit_code_table(events),
     )
     progress.advance()
     return hospital
 
 
-def _patients(source: Source, form: Format) -> Staged:
+def _named(units: list[Unit]) -> list[tuple[Unit, str]]:
+    """Each table of events and what the ledger calls it: its kind, or kind and table."""
+    kinds = Counter(unit.kind for unit in units)
+    return [(u, u.kind if kinds[u.kind] == 1 else f"{u.kind} ({u.table})") for u in units]
+
+
+def _patients(source: Source, form: Format, ledger: Ledger) -> Staged:
     unit = form.patients
-    staged = stage(source, unit, "patient")
+    staged = stage(source, unit, "patient", ledger)
     staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
     return hold(source, reject_repeats(staged, ["patient"], "duplicate_id"))
 
 
-def _visits(source: Source, form: Format, patients: Table) -> Staged:
-    unit = form.visits
-    staged = stage(source, unit, "visit")
-    rows = staged.rows
-    reasons = [
-        (~rows.patient.isin(patients.patient), "unknown_patient"),
-        (rows.discharged < rows.admitted, "reversed_times"),
-    ]
-    staged = reject(staged, rows, reasons)
-    staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
-    return hold(source, reject_repeats(staged, ["visit"], "duplicate_id"))
-
-
-def _events(source: Source, unit: Unit, patients: Table, visits: Staged) -> Staged:
-    import ibis
-
-    staged = stage(source, unit, unit.kind)
-    usable = visits.usable.select(visit_id="visit", visit_patient="patient")
-    rows = staged.rows.left_join(usable, staged.rows.visit == usable.visit_id)
-    known = visits.rows.visit
-    version = rows.version if "version" in unit.columns else ibis.literal("")
-    empty = rows.code.re_replace(f"[{WHITE_SPACE}.]+", "") == ""
-    reasons = [
-        (~rows.patient.isin(patients.patient), "unknown_patient"),
-        (~rows.visit.isin(known), "no_visit"),
-        (rows.visit_id.isnull(), "visit_unusable"),
-        (rows.visit_patient != rows.patient, "visit_of_another_patient"),
-        (empty, "empty_code"),
-        (~version.isin(list(unit.systems)), "unknown_code_version"),
-    ]
-    staged = reject(staged, rows, reasons)
-    if unit.drop_duplicates:
-        staged = reject_repeats(staged, list(unit.columns), "duplicate_row")
-    return hold(source, staged)
-
-
-def _event_rows(unit: Unit, rows: Table, ledger: Ledger) -> Table:
-    """Usable rows of one table as rows of EVENTS; what is mended is counted."""
-    import ibis
-
-    start = rows.start if "start" in unit.columns else ibis.null("timestamp(6)")
-    stop = rows.stop if "stop" in unit.columns else ibis.null("timestamp(6)")
-    route: StringValue = ibis.literal("")
-    if {"start", "stop"} <= set(unit.columns):
-        reversed_ = rows.filter(rows.stop < rows.start).count().to_pyarrow().as_py()
-        _record_mended(ledger, f"{unit.kind}.stop_before_start", reversed_)
-        stop = ibis.ifelse(rows.stop < rows.start, ibis.null("timestamp(6)"), rows.stop)
-    if "route" in unit.columns:
-        words = _count_routes(rows, unit.kind, ledger)
-        route = route_column(fold_column(rows.route), words)
-    return rows.select(
-        patient="patient",
-        visit="visit",
-        code=_code_column(unit, rows),
-        kind=ibis.literal(unit.kind),
-        seq=rows.seq if "seq" in unit.columns else ibis.null("int32"),
-        start=start,
-        stop=stop,
-        route=route,
-        drug_type=rows.drug_type.upper() if "drug_type" in unit.columns else ibis.literal(""),
-        raw_code="raw_code",
-        source="source",
-        row="row",
-    ).cast({"seq": "int32", "start": "timestamp(6)", "stop": "timestamp(6)"})
-
-
-def _code_column(unit: Unit, rows: Table) -> StringValue:
-    """Code ids out of the columns ``code`` and, where there is one, ``version``."""
-    import ibis
-
-    if "version" not in unit.columns:
-        system = unit.systems[""]
-        return ibis.literal(f"{system}:") + normalise_column(system, rows.code)
-    ids = {
-        version: ibis.literal(f"{system}:") + normalise_column(system, rows.code)
-        for version, system in unit.systems.items()
-    }
-    return ibis.cases(*((rows.version == version, ids[version]) for version in ids))
-
-
-def _record_mended(ledger: Ledger, unit: str, rows: int) -> None:
-    if rows:
-        ledger.record(STAGE, unit, rows_in=int(rows), rows_out=int(rows))
-
-
-def _count_routes(rows: Table, kind: str, ledger: Ledger) -> set[str]:
-    """The known words for routes that occur; the unknown ones are counted in the ledger."""
-    words = rows.select(word=fold_column(rows.route))
-    found = words.group_by("word").agg(n=words.count()).to_pyarrow().to_pylist()
-    counted = [each for each in found if each["word"] not in WORDS]
-    counted.sort(key=lambda each: (-each["n"], each["word"]))
-    for each in counted[:ROUTE_WORDS_NAMED]:
-        _record_mended(ledger, f"{kind}.unknown_route.{each['word']}", each["n"])
-    rest = sum(each["n"] for each in counted[ROUTE_WORDS_NAMED:])
-    _record_mended(ledger, f"{kind}.unknown_route", rest)
-    return {each["word"] for each in found} & set(WORDS)
+def _account_for_shared_tables(source: Source, form: Format, ledger: Ledger) -> None:
+    """A table from which several units pick rows: what none of them picks is counted too."""
+    picked = [unit for unit in (form.visits, *form.events) if unit.pick is not None]
+    for table in sorted({unit.table for unit in picked} & set(source.tables())):
+        units = [unit for unit in picked if unit.table == table]
+        columns = {unit.pick.column for unit in units if unit.pick}
+        raw = source.open(table, columns, name=f"all_{table}")
+        wanted: BooleanValue | None = None
+        for unit in units:
+            if unit.pick is not None:
+                own = matches(raw.text, unit.pick)
+                wanted = own if wanted is None else wanted | own
+        used = raw.text.filter(wanted).count().to_pyarrow().as_py()
+        ledger.record(
+            STAGE,
+            f"table {table}",
+            rows_in=raw.rows,
+            rows_out=used,
+            dropped={"other_events": raw.rows - used},
+        )
+        source.release(f"all_{table}")
 
 
 def _union(parts: list[Table]) -> Table:
@@ -188,12 +116,13 @@ def _union(parts: list[Table]) -> Table:
 
 
 def _patient_table(patients: Table) -> pa.Table:
-    table = patients.select("patient", "sex", "year_group").order_by("patient").to_pyarrow()
+    table = patients.order_by("patient").to_pyarrow()
     ids = table.column("patient").to_pylist()
-    letters = (each.upper() for each in table.column("sex").to_pylist())
-    sex = [letter if letter in ("F", "M") else "" for letter in letters]
-    columns = [ids, sex, table.column("year_group").to_pylist(), [split_of(each) for each in ids]]
-    return pa.table(columns, schema=schema.PATIENTS)
+    empty = [""] * len(ids)
+    written = table.column("sex").to_pylist() if "sex" in table.column_names else empty
+    sex = [each[:1].upper() if each[:1].upper() in ("F", "M") else "" for each in written]
+    years = table.column("year_group").to_pylist() if "year_group" in table.column_names else empty
+    return pa.table([ids, sex, years, [split_of(each) for each in ids]], schema=schema.PATIENTS)
 
 
 def split_of(patient: str) -> str:
@@ -206,41 +135,9 @@ def split_of(patient: str) -> str:
     return next(name for name, below in SPLITS if place < below)
 
 
-def _visit_table(visits: Table, patients: Table) -> pa.Table:
-    import ibis
-
-    who = patients.select(patient_id="patient", anchor_age="anchor_age", anchor_year="anchor_year")
-    rows = visits.join(who, visits.patient == who.patient_id)
-    order = {"group_by": rows.patient, "order_by": [rows.admitted, rows.visit]}
-    rows = rows.mutate(
-        ordinal=ibis.row_number().over(**order) + 1,
-        latest=rows.discharged.max().over(ibis.cumulative_window(**order)),
-    )
-    before = rows.latest.lag().over(group_by=rows.patient, order_by=rows.ordinal)
-    gap = (rows.admitted.epoch_seconds() - before.epoch_seconds()) / _DAY
-    age = rows.anchor_age + rows.admitted.year() - rows.anchor_year
-    over_89 = (rows.anchor_age >= OVER_89) | (age >= 90)
-    return (
-        rows.select(
-            id="visit",
-            patient="patient",
-            ordinal="ordinal",
-            admitted="admitted",
-            discharged="discharged",
-            kind="kind",
-            age=ibis.ifelse(over_89, OVER_89, age),
-            died=rows.death.notnull() | (rows.died == "1"),
-            gap_days=gap.floor(),
-        )
-        .order_by(["patient", "ordinal"])
-        .to_pyarrow()
-        .cast(schema.VISITS)
-    )
-
-
 def _event_table(events: Table) -> pa.Table:
     keys = ["visit", "kind", "code", "route", "source", "row"]
-    return events.order_by(keys).to_pyarrow().cast(schema.EVENTS)
+    return events.select(*schema.EVENTS.names).order_by(keys).to_pyarrow().cast(schema.EVENTS)
 
 
 def _visit_code_table(events: Table) -> pa.Table:
@@ -266,39 +163,40 @@ def _visit_code_table(events: Table) -> pa.Table:
     )
 
 
-def _code_table(source: Source, events: Table, form: Format) -> pa.Table:
-    """The distinct codes with their names: the tables' own, or the drug string most often written.
+def _code_table(source: Source, events: Table, form: Format, ledger: Ledger) -> pa.Table:
+    """The distinct codes with their names: from the tables of names, else the rows' own.
 
-    Ties go to the least in the alphabet, so the order of rows is no matter.
+    Of several the one most often written counts; ties go to the least in the alphabet, so the order
+    of rows is no matter.
     """
     import ibis
 
+    system = events.code.split(":")[0]
     spelling = events.raw_code.re_replace(f"[{WHITE_SPACE}]+", " ").strip()
-    written = events.mutate(spelling=spelling).group_by(["code", "kind", "spelling"])
-    written = written.agg(n=lambda t: t.count())
+    written = ibis.ifelse(system == "DRUGNAME", spelling, events.name)
+    spelled = events.mutate(written=written).group_by(["code", "kind", "written"])
+    spelled = spelled.agg(n=lambda t: t.count())
     place = ibis.row_number().over(
-        group_by=written.code, order_by=[written.n.desc(), written.spelling]
+        group_by=spelled.code, order_by=[spelled.n.desc(), spelled.written, spelled.kind]
     )
-    codes = written.mutate(place=place).filter(lambda t: t.place == 0)
-    names = _names(source, form)
-    own = ibis.literal("")
+    codes = spelled.mutate(place=place).filter(lambda t: t.place == 0)
+    name = codes.written
+    names = _names(source, form, ledger)
     if names is not None:
         codes = codes.left_join(names, codes.code == names.name_code)
-        own = codes.long_name.fill_null("")
-    name = ibis.ifelse(codes.kind == "drug", codes.spelling, own)
+        name = ibis.coalesce(codes.long_name, codes.written)
     system = codes.code.split(":")[0]
     code = codes.code.substr(system.length() + 1)
     chosen = codes.select(id="code", system=system, code=code, name=name, kind="kind")
     return chosen.order_by("id").to_pyarrow().cast(schema.CODES)
 
 
-def _names(source: Source, form: Format) -> Table | None:
+def _names(source: Source, form: Format, ledger: Ledger) -> Table | None:
     parts = []
-    for unit in form.names:
+    for place, unit in enumerate(form.names):
         if unit.table in source.tables():
-            staged = stage(source, unit, unit.table)
-            rows = staged.rows
-            parts.append(rows.select(name_code=_code_column(unit, rows), long_name=rows.name))
+            rows = stage(source, unit, f"name {place} ({unit.table})", ledger).usable
+            parts.append(rows.select(name_code=code_column(unit, rows), long_name=rows.name))
     if not parts:
         return None
     names = _union(parts)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from ehrkg.ehr import schema
 from ehrkg.ehr.assembly import assemble
 from ehrkg.ehr.formats import Format, format_named, formats
-from ehrkg.ehr.sources.files import FileTables
+from ehrkg.ehr.formats.mapping import MAPPING_FILE, format_of_mapping, is_mapping
+from ehrkg.ehr.sources.files import FileTables, columns_of
 from ehrkg.ehr.sources.finding import Part, find_tables
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
+
+Files = Mapping[str, tuple[Part, ...]]
 
 
 def read(
@@ -25,14 +29,16 @@ def read(
 ) -> schema.Hospital:
     """Read a hospital's tables.
 
-    Rows that can't be used are counted in the ledger by reason and kept whole in
-    ``ledger.quarantine["read"]`` (``staging.QUARANTINE``). What is mended instead of dropped is
-    counted as a unit of its own that loses nothing: ``drug.stop_before_start`` (the row stays, its
-    stop becomes null), ``drug.unknown_route.<WORD>`` (the route class becomes ``unknown``).
+    Rows that can't be used are counted in the ledger by reason and kept in
+    ``ledger.quarantine["read"]`` (``staging.QUARANTINE``). What is mended instead of dropped, or is
+    odd and stays, is counted as a unit of its own that loses nothing, with the place of the first
+    such row: ``drug.stop_before_start`` (the stop becomes null), ``diagnosis.visit_by_date``,
+    ``visit.empty_word.discharged`` (see ``repairs``), and so on.
 
     Args:
-        source: the folder that holds the tables, or the release's folder around it.
-        format: a name of ``formats``; found from the tables by default.
+        source: the folder that holds the tables, the release's folder around it, or a zip archive.
+        format: a name of ``formats``, or the path of a mapping of your own tables (a YAML file, see
+            ``formats.mapping``); found from the tables by default.
         ledger: where the account goes; a fresh one by default.
         progress: told of each table.
         threads: the engine's; as many as there are cores by default. The result is the same.
@@ -44,10 +50,7 @@ def read(
         UsageError: the format is unknown.
         InputError: a table or column is missing, or a file can't be read.
     """
-    declared = format_named(format) if format is not None else None
-    folder = Path(source)
-    declared = declared or format_named(detect(folder))
-    files = _files(folder, declared)
+    declared, files = _declared(Path(source), format)
     ledger = Ledger() if ledger is None else ledger
     with (
         tempfile.TemporaryDirectory(prefix="ehrkg-") as scratch,
@@ -60,58 +63,91 @@ def table_files(source: str | Path, *, format: str | None = None) -> dict[str, P
     """The files that ``read`` would open, by their name relative to the folder.
 
     Args:
-        source: the folder that holds the tables, or the release's folder around it.
-        format: a name of ``formats``; found from the tables by default.
+        source: as for ``read``.
+        format: as for ``read``.
 
     Raises:
         UsageError: the format is unknown.
         InputError: a table is missing.
     """
-    folder = Path(source)
-    declared = format_named(format) if format is not None else format_named(detect(folder))
-    wanted = {*declared.needed, *(unit.table for unit in declared.names)}
-    return {
-        part.source: part.path
-        for table, parts in sorted(_files(folder, declared).items())
-        if table in wanted
-        for part in parts
-    }
+    declared, files = _declared(Path(source), format)
+    parts = [part for table in sorted(declared.read & files.keys()) for part in files[table]]
+    found = {_name_on_disk(part): part.archive or part.path for part in parts}
+    mapping = _mapping(Path(source), format)
+    return found | ({MAPPING_FILE: mapping} if mapping else {})
 
 
 def detect(source: str | Path) -> str:
-    """The name of the format whose tables lie in a folder.
+    """The name of the format whose tables and columns lie in a folder.
 
     Raises:
         InputError: the folder is not there, or holds no format's tables whole; the message names
             the tables that are missing.
     """
-    folder = Path(source)
-    complete, nearest = [], (0, "", "")
-    for form in formats().values():
-        there = set(find_tables(folder, form.folders))
-        missing = [table for table in form.needed if table not in there]
-        if not missing:
-            complete.append((len(form.needed), form.name))
-        nearest = max(nearest, (len(form.needed) - len(missing), form.name, ", ".join(missing)))
-    if complete:
-        return max(complete)[1]
-    count, name, lacking = nearest
-    if not count:
-        raise InputError(
-            "the folder holds no tables that a format knows",
-            file=folder,
-            expected="; ".join(f"{f.title}: {', '.join(f.needed)}" for f in formats().values()),
-            todo="give the folder that holds them, as .csv or .csv.gz",
-        )
-    raise _missing(folder, format_named(name), lacking)
+    return _declared(Path(source), None)[0].name
 
 
-def _files(folder: Path, form: Format) -> dict[str, tuple[Part, ...]]:
-    files = find_tables(folder, form.folders)
+def _name_on_disk(part: Part) -> str:
+    return part.source.removesuffix(f"/{part.member}") if part.archive else part.source
+
+
+def _mapping(source: Path, named: str | None) -> Path | None:
+    """The user's own mapping of tables, where one is named or lies beside the tables."""
+    if named is not None and is_mapping(named):
+        return Path(named)
+    beside = source / MAPPING_FILE
+    return beside if named in (None, "tables") and beside.is_file() else None
+
+
+def _declared(source: Path, named: str | None) -> tuple[Format, Files]:
+    """The format of a folder, and its files."""
+    mapping = _mapping(source, named)
+    if mapping is not None:
+        form = format_of_mapping(mapping)
+    elif named is not None:
+        form = format_named(named)
+    else:
+        return _detected(source)
+    files = find_tables(source, form.folders)
     lacking = [table for table in form.needed if table not in files]
     if lacking:
-        raise _missing(folder, form, ", ".join(lacking))
-    return files
+        raise _missing(source, form, ", ".join(lacking))
+    return form, files
+
+
+def _detected(source: Path) -> tuple[Format, Files]:
+    found = {name: find_tables(source, form.folders) for name, form in formats().items()}
+    lacking = {
+        name: [table for table in formats()[name].needed if table not in files]
+        for name, files in found.items()
+    }
+    whole = [formats()[name] for name, tables in lacking.items() if not tables]
+    if whole:
+        best = min(whole, key=lambda form: (_misfit(form, found[form.name]), -len(form.needed)))
+        return best, found[best.name]
+    there = {name: len(formats()[name].needed) - len(tables) for name, tables in lacking.items()}
+    nearest = max(there, key=lambda name: (there[name], name))
+    if not there[nearest]:
+        raise InputError(
+            "the folder holds no tables that a format knows",
+            file=source,
+            expected="; ".join(f"{f.title}: {', '.join(f.needed)}" for f in formats().values()),
+            todo="give the folder that holds them, as .csv, .csv.gz, .parquet or in a .zip; or "
+            f"describe your own tables in {MAPPING_FILE}",
+        )
+    raise _missing(source, formats()[nearest], ", ".join(lacking[nearest]))
+
+
+def _misfit(form: Format, files: Files) -> int:
+    """How many columns that a format needs its tables lack: formats may share names of tables."""
+    return sum(
+        len(
+            unit.own_columns(needed=True)
+            - {column.strip().lower() for column in columns_of(files[unit.table])}
+        )
+        for unit in form.units
+        if unit.table in files and not unit.optional
+    )
 
 
 def _missing(folder: Path, form: Format, lacking: str) -> InputError:
@@ -119,5 +155,5 @@ def _missing(folder: Path, form: Format, lacking: str) -> InputError:
         f"missing table: {lacking}",
         file=folder,
         expected=f"{form.title}: " + ", ".join(form.needed),
-        todo="put the table beside the others, as .csv or .csv.gz",
+        todo="put the table beside the others, as .csv, .csv.gz or .parquet",
     )

@@ -47,6 +47,7 @@ EVENTS = pa.schema(
         ("stop", TIME),
         ("route", pa.string()),  # the route class of routes.yaml, "" where none applies
         ("drug_type", pa.string()),  # MAIN, BASE, ADDITIVE; "" for others
+        ("ndc", pa.string()),  # drugs: the National Drug Code as written, "" where none is
         ("raw_code", pa.string()),  # as written in the table
         ("source", pa.string()),  # file name, relative to the folder read
         ("row", pa.int64()),  # the line of the file's data, from 1, header not counted

@@ -6,19 +6,23 @@ Nothing here knows a format: the declaration (``formats``) says which column is 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ehrkg.ehr.fields import Laid, lay
 from ehrkg.ehr.formats import Field, Unit
-from ehrkg.ehr.sources import ROW_COLUMNS, RawTable, Source
+from ehrkg.ehr.repairs import damaged, mend, too_short
+from ehrkg.ehr.sources import ROW_COLUMNS, Source
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.ledger import Ledger
 
 if TYPE_CHECKING:
-    from ibis.expr.types import BooleanValue, Column, StringColumn, Table
+    from ibis.expr.types import BooleanValue, Column, StringColumn, StringValue, Table
 
 STAGE = "read"
 """The stage's name in the ledger and the quarantine."""
@@ -45,9 +49,10 @@ _OURS = "our "
 _SHORTEST_DATE = 10
 """Shorter words that engines take for times ("epoch", "infinity") are none."""
 
-_INTEGER = r"^[+-]?\d+(\.0+)?$"
+_INTEGER = r"^[+-]?\d+$"
 _EXPECTED = {"time": "YYYY-MM-DD HH:MM:SS or YYYY-MM-DD", "int": "a whole number"}
 _REASONS = {"time": "bad_date", "int": "bad_number", "id": "empty_id"}
+"""Why a value that its type does not hold makes a row unusable, in this order."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +61,16 @@ class Staged:
 
     Attributes:
         unit: its name in the ledger: "patient", "visit", "diagnosis", ...
-        raw: the table as its source holds it.
+        laid: the table as its source holds it, under our names.
         rows: the rows: ``source``, ``row``, our fields, ``raw_code`` where there is a code,
             ``reason``. An expression until ``hold`` computes it.
+        count: how many rows there are.
     """
 
     unit: str
-    raw: RawTable
+    laid: Laid
     rows: Table
+    count: int
 
     @property
     def usable(self) -> Table:
@@ -71,32 +78,60 @@ class Staged:
         return self.rows.filter(self.rows.reason == "").drop("reason")
 
 
-def stage(source: Source, unit: Unit, name: str) -> Staged:
-    """Read a table and give its fields their types.
+def stage(source: Source, unit: Unit, name: str, ledger: Ledger) -> Staged:
+    """Read a table, mend what can be mended and give its fields their types.
 
     Args:
         source: where the tables are.
         unit: the table's declaration.
         name: what the ledger calls it.
+        ledger: told what was mended.
 
     Raises:
-        InputError: a column is missing, or no row at all holds a value of a column's type.
+        InputError: a column is missing, no row at all holds a value of a column's type, or the
+            codes have lost their leading zeros.
     """
-    columns = {field.column for field in unit.columns.values()}
-    raw = source.open(unit.table, columns, name=f"text_{name}")
-    _check_columns(raw, columns)
-    text = raw.text
-    values = {key: _value(text[field.column], field) for key, field in unit.columns.items()}
-    if "code" in unit.columns:
-        values["raw_code"] = text[unit.columns["code"].column].fill_null("")
-    _check_types(unit, raw)
-    reasons = [
-        (_is_bad(text[field.column], field), _REASONS[field.type])
-        for kind in _REASONS
-        for field in unit.columns.values()
+    laid = lay(source, unit, name)
+    text, mended = mend(laid)
+    for note in laid.raw.notes:
+        record_mended(ledger, f"{name}.{note.what}", note.count, note.example)
+    for each in mended:
+        record_mended(ledger, f"{name}.{each.name}", each.rows, each.example)
+    _check_types(laid, text)
+    values = {key: _value(text[key], field) for key, field in unit.columns.items()}
+    if "code" in unit.columns and "raw_code" not in unit.columns:
+        values["raw_code"] = text["raw_code"]
+    rows = text.select(*ROW_COLUMNS, reason=_first(_reasons(laid, text)), **values)
+    whole = unit.pick is None and not unit.distinct and not unit.wide
+    count = laid.raw.rows if whole else int(text.count().to_pyarrow().as_py())
+    return Staged(name, laid, rows, count)
+
+
+def _reasons(laid: Laid, text: Table) -> list[tuple[BooleanValue, str]]:
+    """What makes a row unusable by itself, in the order in which it counts."""
+    columns = laid.unit.columns
+    written = {
+        key: laid.raw.columns[field.columns[0]].strip()
+        for key, field in columns.items()
+        if len(field.columns) == 1 and field.columns[0] in laid.raw.columns
+    }
+    found = []
+    if written:
+        repeated = [text[key] == name for key, name in written.items()]
+        found.append((reduce(and_, repeated), "repeated_header"))
+    found += [
+        (damaged(text[key]), "damaged_id")
+        for key, field in columns.items()
+        if field.type in ("id", "key")
+    ]
+    found += [
+        (_is_bad(text[key], field), reason)
+        for kind, reason in _REASONS.items()
+        for key, field in columns.items()
         if field.type == kind
     ]
-    return Staged(name, raw, text.select(*ROW_COLUMNS, reason=_first(reasons), **values))
+    short = too_short(laid, text)
+    return found if short is None else [*found, (short, "lost_leading_zero")]
 
 
 def reject(staged: Staged, rows: Table, reasons: Sequence[tuple[BooleanValue, str]]) -> Staged:
@@ -153,38 +188,37 @@ def settle(source: Source, staged: Staged, ledger: Ledger) -> pa.Table:
     counted = staged.rows.group_by("reason").agg(n=staged.rows.count()).to_pyarrow().to_pylist()
     counts = {each["reason"]: each["n"] for each in counted}
     usable = counts.pop("", 0)
-    if not usable:
+    if not usable and not (staged.laid.unit.optional and not staged.count):
         raise InputError(
             "no row of this table can be used",
-            **staged.raw.where(),
+            **staged.laid.raw.where(),
             found=", ".join(f"{reason}: {count}" for reason, count in sorted(counts.items())),
             todo="check that all tables are of the same release and that the columns are right",
         )
-    ledger.record(STAGE, staged.unit, rows_in=staged.raw.rows, rows_out=usable, dropped=counts)
+    ledger.record(STAGE, staged.unit, rows_in=staged.count, rows_out=usable, dropped=counts)
     unusable = _quarantine(staged) if counts else QUARANTINE.empty_table()
-    source.release(f"text_{staged.unit}")
+    for name in staged.laid.held:
+        source.release(name)
     return unusable
 
 
 def _quarantine(staged: Staged) -> pa.Table:
     import ibis
 
-    text, rows = staged.raw.text, staged.rows.filter(staged.rows.reason != "")
+    raw, unit = staged.laid.raw, staged.laid.unit
+    rows = staged.rows.filter(staged.rows.reason != "")
     who = {f"{_OURS}{key}": rows[key] if key in rows.columns else ibis.literal("") for key in WHO}
     bad = rows.select(*ROW_COLUMNS, "reason", **who)
-    found = text.join(bad, list(ROW_COLUMNS)).order_by(ROW_COLUMNS).to_pyarrow().to_pylist()
-    written = staged.raw.columns
+    found = raw.text.join(bad, list(ROW_COLUMNS)).order_by(ROW_COLUMNS).to_pyarrow().to_pylist()
+    read = {key: name for key, name in raw.columns.items() if key in unit.own_columns()}
     return pa.Table.from_pylist(
         [
             {
                 "unit": staged.unit,
-                "source": row["source"],
-                "row": row["row"],
+                **{key: row[key] for key in (*ROW_COLUMNS, "reason")},
                 **{key: row[f"{_OURS}{key}"] or "" for key in WHO},
-                "reason": row["reason"],
                 "raw": json.dumps(
-                    {name: row[key] or "" for key, name in written.items() if key in row},
-                    ensure_ascii=False,
+                    {name: row[key] or "" for key, name in read.items()}, ensure_ascii=False
                 ),
             }
             for row in found
@@ -193,16 +227,23 @@ def _quarantine(staged: Staged) -> pa.Table:
     )
 
 
-def _check_columns(raw: RawTable, columns: Collection[str]) -> None:
-    for column in sorted(columns):
-        if column not in raw.columns:
-            raise InputError(
-                f"the table has no column {column!r}",
-                **(raw.where() | ({"line": 1} if raw.files else {})),
-                found=", ".join(raw.columns.values()),
-                expected=", ".join(sorted(columns)),
-                todo="export the table with this column, or rename it if it has another name",
-            )
+def record_mended(ledger: Ledger, unit: str, rows: int, example: str = "") -> None:
+    """Count rows that were mended, or are odd, and stay."""
+    if rows:
+        ledger.record(STAGE, unit, rows_in=int(rows), rows_out=int(rows), example=example)
+
+
+def record_counts(
+    ledger: Ledger, unit: str, rows: Table, conditions: Mapping[str, BooleanValue]
+) -> None:
+    """Count the rows for which each condition holds, in one pass, as ``unit.condition``."""
+    if not conditions:
+        return
+    names = {f"n{place}": name for place, name in enumerate(conditions)}
+    sums = {short: conditions[name].sum() for short, name in names.items()}
+    found = rows.aggregate(**sums).to_pyarrow().to_pylist()[0]
+    for short, name in sorted(names.items(), key=lambda each: each[1]):
+        record_mended(ledger, f"{unit}.{name}", found[short] or 0)
 
 
 def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
@@ -211,58 +252,49 @@ def _first(reasons: Sequence[tuple[BooleanValue, str]]) -> StringColumn:
     return ibis.cases(*reasons, else_="") if reasons else ibis.literal("")
 
 
-def _trimmed(text: Column) -> StringColumn:
-    return text.fill_null("").strip()
-
-
-def _value(text: Column, field: Field) -> Column:
-    trimmed = _trimmed(text)
+def _value(text: StringValue, field: Field) -> Column:
     if field.type == "time":
-        long = trimmed.length() >= _SHORTEST_DATE
-        return long.ifelse(trimmed, None).try_cast("timestamp").truncate("s")
+        long = text.length() >= _SHORTEST_DATE
+        return long.ifelse(text, None).try_cast("timestamp").truncate("s")
     if field.type == "int":
-        return trimmed.re_search(_INTEGER).ifelse(trimmed, None).try_cast("int32")
-    return trimmed
+        return text.re_search(_INTEGER).ifelse(text, None).try_cast("int32")
+    return text
 
 
-def _is_bad(text: Column, field: Field) -> BooleanValue:
+def _is_bad(text: StringValue, field: Field) -> BooleanValue:
     """Whether a value can't be what its column should hold."""
     if field.type == "id":
-        return _trimmed(text) == ""
+        return text == ""
     wrong = _value(text, field).isnull()
-    return wrong if field.needed else wrong & (_trimmed(text) != "")
+    return wrong if field.needed else wrong & (text != "")
 
 
-def _check_types(unit: Unit, raw: RawTable) -> None:
+def _check_types(laid: Laid, text: Table) -> None:
     """A column of which no value is of its type is no column of dates with a few slips."""
-    text = raw.text
-    checked = [field for field in unit.columns.values() if field.type in _EXPECTED]
+    checked = [key for key, field in laid.unit.columns.items() if field.type in _EXPECTED]
     measures = {}
-    for place, field in enumerate(checked):
-        column = text[field.column]
-        bad = _is_bad(column, field)
-        measures[f"bad{place}"] = bad.sum()
-        measures[f"filled{place}"] = (
-            text.count() if field.needed else (_trimmed(column) != "").sum()
-        )
+    for place, key in enumerate(checked):
+        field = laid.unit.columns[key]
+        measures[f"bad{place}"] = _is_bad(text[key], field).sum()
+        measures[f"filled{place}"] = text.count() if field.needed else (text[key] != "").sum()
     if not measures:
         return
     found = text.aggregate(**measures).to_pyarrow().to_pylist()[0]
-    for place, field in enumerate(checked):
+    for place, key in enumerate(checked):
         if found[f"filled{place}"] and found[f"bad{place}"] == found[f"filled{place}"]:
-            raise _no_value_of_type(field, raw)
+            raise _no_value_of_type(laid, text, key)
 
 
-def _no_value_of_type(field: Field, raw: RawTable) -> InputError:
-    text = raw.text
-    bad = text.filter(_is_bad(text[field.column], field)).order_by(ROW_COLUMNS).limit(1)
+def _no_value_of_type(laid: Laid, text: Table, key: str) -> InputError:
+    field = laid.unit.columns[key]
+    bad = text.filter(_is_bad(text[key], field)).order_by(ROW_COLUMNS).limit(1)
     first = bad.to_pyarrow().to_pylist()[0]
     what = "date" if field.type == "time" else "number"
     return InputError(
         f"no value of this column is a {what}",
-        **raw.where(first["source"], first["row"]),
-        column=raw.columns[field.column],
-        found=first[field.column] or "(empty)",
+        **laid.raw.where(first["source"], first["row"]),
+        column=laid.columns_of(key),
+        found=first[key] or "(empty)",
         expected=_EXPECTED[field.type],
         todo="write the column in this form, or check that it is the right column",
     )

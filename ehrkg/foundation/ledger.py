@@ -15,23 +15,28 @@ from ehrkg.foundation.storage import write_atomically
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger: ``rows_in == rows_out + sum(dropped.values())``, always."""
+    """One line of the ledger: ``rows_in == rows_out + sum(dropped.values())``, always.
+
+    ``example`` says where the first such row stands, for what was mended; it holds no value of it.
+    """
 
     stage: str
     unit: str
     rows_in: int
     rows_out: int
     dropped: Mapping[str, int] = field(default_factory=dict)
+    example: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The entry under the names of ledger.json, reasons in alphabetical order."""
-        return {
+        row: dict[str, Any] = {
             "stage": self.stage,
             "unit": self.unit,
             "in": self.rows_in,
             "out": self.rows_out,
             "dropped": dict(sorted(self.dropped.items())),
         }
+        return row | ({"example": self.example} if self.example else {})
 
 
 class Ledger:
@@ -59,6 +64,7 @@ class Ledger:
         rows_in: int,
         rows_out: int,
         dropped: Mapping[str, int] | None = None,
+        example: str = "",
     ) -> None:
         """Add one balanced entry; reasons with a count of zero are left out.
 
@@ -71,7 +77,7 @@ class Ledger:
                 f"ledger of {stage}/{unit} does not balance: "
                 f"{rows_in} in, {rows_out} out, {sum(kept.values())} dropped"
             )
-        self._entries.append(Entry(stage, unit, int(rows_in), int(rows_out), kept))
+        self._entries.append(Entry(stage, unit, int(rows_in), int(rows_out), kept, example))
 
     def extend(self, other: Ledger) -> None:
         """Take over all entries and quarantined rows of another ledger."""
@@ -113,5 +119,6 @@ class Ledger:
                 rows_in=row["in"],
                 rows_out=row["out"],
                 dropped=row["dropped"],
+                example=row.get("example", ""),
             )
         return ledger

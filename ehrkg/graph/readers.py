@@ -30,7 +30,7 @@ def read_hospital(store: GraphStore) -> Hospital:
 
     Returns:
         All tables as written, except ``events``: one row for each (visit, code, route), its first,
-        since the graph keeps no more (events.parquet does).
+        and no NDC, since the graph keeps no more (events.parquet does).
     """
     visits = _sorted(store.read_nodes("Visit"), "patient", "ordinal")
     codes = store.read_nodes("Code")
@@ -38,6 +38,7 @@ def read_hospital(store: GraphStore) -> Hospital:
     visit_codes = _visit_codes(store)
     patients = visits.select(["id", "patient"]).rename_columns(["visit", "patient"])
     events = visit_codes.drop_columns(["n"]).join(patients, "visit")
+    events = events.append_column("ndc", pa.array([""] * events.num_rows, pa.string()))
     formats = store.read_nodes("Build").column("ehr_format").to_pylist()
     return Hospital(
         format=formats[0] or "" if formats else "",

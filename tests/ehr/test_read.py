@@ -257,7 +257,12 @@ class TestDemo:
         assert kinds.count("drug") == 18087
         assert ledger.dropped("read") == {}
         mended = {e.unit: e.rows_in for e in ledger if "." in e.unit}
-        assert mended == {"drug.stop_before_start": 753}
+        assert mended == {
+            "drug.stop_before_start": 753,
+            "drug.starts_after_discharge": 135,
+            "drug.stops_after_discharge": 5228,
+            "drug.stopped_within_the_hour": 459,
+        }
 
     def test_both_versions_stay_apart(self, read: tuple[schema.Hospital, Ledger]) -> None:
         hospital, _ = read

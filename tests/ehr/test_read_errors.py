@@ -131,15 +131,6 @@ def test_row_of_the_wrong_width(extract, change: str | None) -> None:
     assert "wrong number of values" in str(error)
 
 
-def test_text_that_is_not_utf8(extract) -> None:
-    source = extract.write()
-    path = source / "prescriptions.csv"
-    path.write_bytes(path.read_bytes().replace(b"Furosemide", b"Furos\xe9mide"))
-    error = fails(source)
-    assert "UTF-8" in str(error)
-    assert error.line == 2
-
-
 def test_a_column_of_dates_without_a_date(extract) -> None:
     for row in extract.tables["admissions"]:
         row["admittime"] = "03/10/2151"

@@ -7,6 +7,7 @@ nothing else in the package speaks an engine's own language.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
 ROW_COLUMNS = ("source", "row")
 """The columns that tell where a row stands; every raw table has them."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that was taken for something else, how often, and where first."""
+
+    what: str
+    count: int
+    example: str
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,8 @@ class RawTable:
             source; (source, row) names a row).
         files: the path of each source that is a file; empty for a database.
         name: what a message calls the table where there are no files.
+        breaks: by source, the row after which a line of the file is no row, once a line.
+        notes: what a file's bytes were taken for.
     """
 
     table: str
@@ -41,13 +53,17 @@ class RawTable:
     text: Table
     files: Mapping[str, Path] = field(default_factory=dict)
     name: str = ""
+    breaks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     def where(self, source: str | None = None, row: int | None = None) -> dict[str, Any]:
         """What an InputError says of a place: ``file`` and, for a file's row, ``line``."""
         if not self.files:
             return {"file": self.name or self.table}
         path = self.files.get(source or "", next(iter(self.files.values())))
-        return {"file": path, "line": row + 1 if row is not None else None}
+        if row is None:
+            return {"file": path}
+        return {"file": path, "line": row + 1 + bisect_left(self.breaks.get(source or "", ()), row)}
 
 
 class Source(Protocol):

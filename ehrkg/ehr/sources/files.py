@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ehrkg.ehr.sources import RawTable, csv_files, parquet_files
+from ehrkg.ehr.sources import Note, RawTable, csv_files, parquet_files
 from ehrkg.ehr.sources.finding import Part
+from ehrkg.ehr.sources.opening import check_unchanged, state, unpack
 from ehrkg.foundation.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ class FileTables:
 
         settings = {"temp_directory": scratch} | ({"threads": threads} if threads else {})
         self._files = files
+        self._scratch = Path(tempfile.mkdtemp(prefix="unpacked-", dir=scratch))
+        self._unpacked: dict[str, Part] = {}
+        self._views: set[str] = set()
         self._con = ibis.duckdb.connect(**settings)
 
     def __enter__(self) -> Self:
@@ -55,42 +61,54 @@ class FileTables:
         """See ``Source.open``; a row's number is its line, the header and blank lines not counted.
 
         Raises:
-            InputError: a file is empty, damaged, cut off, or has a row that can't be read.
+            InputError: a file is empty, damaged or cut off, has a row that can't be read, or
+                changed while it was read.
         """
-        written: dict[str, str] = {}
-        rows = 0
-        for place, part in enumerate(self._files[table]):
-            read = parquet_files.check(part) if part.is_parquet else csv_files.check(part)
-            own = {column.strip().lower(): column for column in read.header}
-            wanted = [column for column in sorted(columns) if place == 0 or column in written]
-            written = written or own
-            rows += read.rows
-            if place == 0:
-                wanted = [column for column in wanted if column in own]
-                verb = f'CREATE TEMP TABLE "{name}" AS'
-            else:
-                verb = f'INSERT INTO "{name}"'
-            csv_files.execute(self._con, part.path, f"{verb} {read.select(wanted)}")
-        if not rows:
-            raise InputError(
-                "the table has a header but no rows",
-                file=self._files[table][0].path,
-                line=1,
-                expected="at least one row",
-                todo="export the table again",
-            )
+        parts = [self._on_disk(part) for part in self._files[table]]
+        before = [state(part) for part in parts]
+        read = [parquet_files.check(p) if p.is_parquet else csv_files.check(p) for p in parts]
+        written = {column.strip().lower(): column for each in read for column in each.header}
+        wanted = sorted(set(columns) & set(written))
+        if all(part.is_parquet for part in parts):
+            self._views.add(name)
+            selects = " UNION ALL ".join(each.select(wanted) for each in read)
+            self._con.raw_sql(f'CREATE TEMP VIEW "{name}" AS {selects}')
+        else:
+            for place, (part, each) in enumerate(zip(parts, read, strict=True)):
+                verb = f'INSERT INTO "{name}"' if place else f'CREATE TEMP TABLE "{name}" AS'
+                csv_files.execute(self._con, part, f"{verb} {each.select(wanted)}")
+        for part, was in zip(parts, before, strict=True):
+            check_unchanged(part, was)
         text = self._con.table(name)
+        rows = sum(each.rows for each in read)
         found = text.count().to_pyarrow().as_py()
-        paths = {part.source: part.path for part in self._files[table]}
         if found != rows:
             raise InputError(
                 "the file's lines and its rows differ in number",
-                file=next(iter(paths.values())),
+                file=parts[0].place,
                 found=f"{found} rows",
                 expected=f"{rows} rows, one a line",
                 todo="look for values that run over the end of a line",
             )
-        return RawTable(table, written, rows, text, paths)
+        scans = {e.part.source: e.found for e in read if isinstance(e, csv_files.CsvFile)}
+        return RawTable(
+            table,
+            written,
+            rows,
+            text,
+            files={part.source: part.place for part in parts},
+            breaks={source: tuple(scan.breaks) for source, scan in scans.items()},
+            notes=tuple(
+                Note(what, count, f"{source}, line {line}")
+                for source, scan in scans.items()
+                for what, (count, line) in sorted(scan.notes.items())
+            ),
+        )
+
+    def _on_disk(self, part: Part) -> Part:
+        if part.archive is not None and part.source not in self._unpacked:
+            self._unpacked[part.source] = unpack(part, self._scratch)
+        return self._unpacked.get(part.source, part)
 
     def keep(self, rows: Table, name: str) -> Table:
         """See ``Source.keep``."""
@@ -99,7 +117,8 @@ class FileTables:
 
     def release(self, name: str) -> None:
         """See ``Source.release``."""
-        self._con.raw_sql(f'DROP TABLE IF EXISTS "{name}"')
+        kind = "VIEW" if name in self._views else "TABLE"
+        self._con.raw_sql(f'DROP {kind} IF EXISTS "{name}"')
 
 
 def columns_of(parts: Sequence[Part]) -> Sequence[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ehrkg.foundation.errors import InputError
 
@@ -22,10 +23,21 @@ class Part:
     Attributes:
         path: where it lies.
         source: its path relative to the folder read, with forward slashes.
+        archive: the zip archive in which it lies, if in one.
+        member: its name there.
+        origin: the file that a user knows it by, where ``path`` is a copy.
     """
 
     path: Path
     source: str
+    archive: Path | None = None
+    member: str = ""
+    origin: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """What a message calls it."""
+        return self.origin or self.path
 
     @property
     def is_parquet(self) -> bool:
@@ -41,29 +53,40 @@ class Part:
 def find_tables(folder: Path, folders: Sequence[str]) -> dict[str, tuple[Part, ...]]:
     """Every table's files in these folders below ``folder``, by table name in lower case.
 
-    A table is one file (``drugs.csv``), numbered files (``drugs-00001.csv``, ...) or a folder of
-    files (``drugs/...``). Links that lead nowhere are no files; links to folders are not followed.
+    A table is one file (``drugs.csv``), numbered files (``drugs-00001.csv``, ...), a folder of
+    files (``drugs/...``), or a member of a zip archive; a table beside an archive goes before the
+    archive's. Links to folders are not followed.
+
+    Args:
+        folder: the folder, or a zip archive.
+        folders: where the tables may lie below it; in an archive any place will do.
 
     Raises:
-        InputError: the folder is not there or no folder, or a table lies there twice.
+        InputError: the folder is not there or no folder, a table lies there twice, a link leads
+            nowhere, or an archive is damaged.
     """
-    if not folder.exists():
-        raise InputError(
-            "there is no such folder", file=folder, todo="give the folder that holds the tables"
-        )
+    if folder.is_file() and folder.suffix.lower() == ".zip":
+        return _in_archive(folder, folder.name)
     if not folder.is_dir():
+        there = folder.exists()
         raise InputError(
-            "this is a file, not a folder", file=folder, todo="give the folder that holds it"
+            "this is a file, not a folder" if there else "there is no such folder",
+            file=folder,
+            todo="give the folder that holds " + ("it" if there else "the tables"),
         )
     single: dict[str, Part] = {}
     shards: dict[str, list[Part]] = {}
+    archives: dict[str, tuple[Part, ...]] = {}
     for below in folders:
         if not (folder / below).is_dir():
             continue
         for path in sorted((folder / below).iterdir()):
             if path.name.startswith("."):
                 continue
-            if path.is_dir() and not path.is_symlink():
+            if path.suffix.lower() == ".zip" and path.is_file():
+                for table, parts in _in_archive(path, _relative(folder, path)).items():
+                    archives.setdefault(table, parts)
+            elif path.is_dir() and not path.is_symlink():
                 files = [_part(folder, each) for each in _files_below(path)]
                 if files:
                     shards.setdefault(path.name.lower(), []).extend(files)
@@ -72,7 +95,33 @@ def find_tables(folder: Path, folders: Sequence[str]) -> dict[str, tuple[Part, .
                 if name in single:
                     raise _twice(path, name, single[name], part)
                 single[name] = part
-    return _joined(single, shards)
+    return archives | _joined(single, shards)
+
+
+def _in_archive(archive: Path, name: str) -> dict[str, tuple[Part, ...]]:
+    """The tables in a zip archive, wherever in it they lie."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = sorted(each.filename for each in opened.infolist() if not each.is_dir())
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InputError(
+            "the zip archive is damaged or cut off",
+            file=archive,
+            found=str(error),
+            todo="download it again and compare its checksum",
+        ) from error
+    single: dict[str, Part] = {}
+    for member in members:
+        inside = PurePosixPath(member)
+        table = _without_suffix(inside.name)
+        if table is None or inside.name.startswith("."):
+            continue
+        place = archive / member
+        part = Part(place, f"{name}/{member}", archive, member, place)
+        if table in single:
+            raise _twice(archive, table, single[table], part)
+        single[table] = part
+    return _joined(single, {})
 
 
 def _joined(
@@ -98,13 +147,31 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _table_name(path: Path) -> str | None:
-    name = path.name.lower()
-    suffix = next((each for each in reversed(SUFFIXES) if name.endswith(each)), None)
-    return name.removesuffix(suffix) if suffix is not None and path.is_file() else None
+    name = _without_suffix(path.name)
+    if name is None or path.is_file():
+        return name
+    if path.is_symlink():
+        raise InputError(
+            "this link leads nowhere, or round in a circle",
+            file=path,
+            found=str(path.readlink()),
+            todo="put the file itself there, or remove the link",
+        )
+    return None
+
+
+def _without_suffix(name: str) -> str | None:
+    lower = name.lower()
+    suffix = next((each for each in reversed(SUFFIXES) if lower.endswith(each)), None)
+    return lower.removesuffix(suffix) if suffix is not None else None
 
 
 def _part(folder: Path, path: Path) -> Part:
-    return Part(path, path.relative_to(folder).as_posix())
+    return Part(path, _relative(folder, path))
+
+
+def _relative(folder: Path, path: Path) -> str:
+    return path.relative_to(folder).as_posix()
 
 
 def _twice(path: Path, table: str, one: Part, other: Part) -> InputError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ehrkg.ehr.sources.csv_files import pattern, quoted
 from ehrkg.ehr.sources.finding import Part
+from ehrkg.ehr.sources.opening import binary
 from ehrkg.foundation.errors import InputError
 
 
@@ -58,12 +59,13 @@ def check(part: Part) -> ParquetFile:
     import pyarrow.parquet as pq
 
     try:
-        footer = pq.read_metadata(part.path)
+        with binary(part) as handle:
+            footer = pq.read_metadata(handle)
         names = footer.schema.to_arrow_schema().names
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
             "the Parquet file is cut off or damaged",
-            file=part.path,
+            file=part.place,
             found=str(error).splitlines()[0],
             todo="copy or download the file again and compare its checksum",
         ) from error
