@@ -117,7 +117,10 @@ def hospital() -> Hospital:
         },
     )
     events = pa.Table.from_pylist(
-        [{name: row.get(name, "p1") for name in EVENTS.names} for row in visit_codes.to_pylist()],
+        [
+            {"patient": "p1", "ndc": "", **row}
+            for row in visit_codes.drop_columns(["n"]).to_pylist()
+        ],
         schema=EVENTS,
     ).sort_by([(n, "ascending") for n in ("visit", "kind", "code", "route", "source", "row")])
     return Hospital(
