@@ -261,7 +261,7 @@ class TestDemo:
             "drug.stop_before_start": 753,
             "drug.starts_after_discharge": 135,
             "drug.stops_after_discharge": 5228,
-            "drug.stopped_within_the_hour": 459,
+            "drug.stopped_within_the_hour": 440,
         }
 
     def test_both_versions_stay_apart(self, read: tuple[schema.Hospital, Ledger]) -> None:
