@@ -41,6 +41,12 @@ SHOWN_PAIRS = 20
 """Verdicts that are printed; the file holds them all."""
 
 Graph = Annotated[Path, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="The secret key of the pseudonyms; by default it lies in your own folder for settings."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Names the draw; another one gives another benchmark.")]
 
 
@@ -136,6 +142,14 @@ def build(
         ),
     ] = None,
     beside_foreign: graph_commands.BesideForeign = False,
+    pseudonymise: Annotated[
+        bool,
+        typer.Option(
+            "--pseudonymise",
+            help="Replace the ids of patients and visits by names made with a secret key.",
+        ),
+    ] = False,
+    key_file: KeyFile = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be read and needed; write nothing.")
     ] = False,
@@ -143,6 +157,7 @@ def build(
     """Turn hospital tables into a verified and scored benchmark."""
     from rich.console import Console
 
+    from ehrkg.foundation.keys import key_for
     from ehrkg.pipeline import build as run
     from ehrkg.session.console import StageBars, Stopwatch, show_build
     from ehrkg.session.estimate import estimate
@@ -160,6 +175,7 @@ def build(
         seed=seed,
         graph=graph,
         beside_foreign=beside_foreign,
+        pseudonymise=key_for(source, out, key_file) if pseudonymise or key_file else None,
     )
     with StageBars(console) as bars:
         result = run(source, out, settings, progress=bars)
@@ -336,6 +352,7 @@ def explain(
 def forget(
     patient: Annotated[str, typer.Argument(help="The patient's id, as in the tables.")],
     directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    key_file: KeyFile = None,
 ) -> None:
     """Take a patient out of a build's graph and files, and show that nothing is left.
 
@@ -343,4 +360,4 @@ def forget(
     """
     from ehrkg.session.forgetting import forget as take_out
 
-    typer.echo(take_out(patient, directory).as_text())
+    typer.echo(take_out(patient, directory, key_file=key_file).as_text())

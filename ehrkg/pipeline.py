@@ -84,7 +84,8 @@ def build(
         # One stage a paragraph, to be read at a glance; the formatter would spread them out.
         # fmt: off
         hospital = work.stage("read", lambda ledger: ehr.read(
-            source, format=chosen.format, ledger=ledger, progress=bar("read")))
+            source, format=chosen.format, pseudonymise=chosen.pseudonymise,
+            ledger=ledger, progress=bar("read")))
 
         bar("know")
         knowledge = work.stage("know", lambda ledger: ontology.merge(

@@ -10,9 +10,11 @@ from ehrkg.ehr import schema
 from ehrkg.ehr.assembly import assemble
 from ehrkg.ehr.formats import Format, format_named, formats
 from ehrkg.ehr.formats.mapping import MAPPING_FILE, format_of_mapping, is_mapping
+from ehrkg.ehr.pseudonyms import as_pseudonyms, without_values
 from ehrkg.ehr.sources.files import FileTables, columns_of
 from ehrkg.ehr.sources.finding import Part, find_tables
 from ehrkg.foundation.errors import InputError
+from ehrkg.foundation.keys import SecretKey
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 
@@ -26,6 +28,7 @@ def read(
     ledger: Ledger | None = None,
     progress: Progress | None = None,
     threads: int | None = None,
+    pseudonymise: SecretKey | str | Path | None = None,
 ) -> schema.Hospital:
     """Read a hospital's tables.
 
@@ -42,6 +45,9 @@ def read(
         ledger: where the account goes; a fresh one by default.
         progress: told of each table.
         threads: the engine's; as many as there are cores by default. The result is the same.
+        pseudonymise: a secret key, or the file that holds one (made if it is not there): patients
+            and visits then go under names made with it, the same with the same key, and neither
+            the result, nor the ledger, nor an error holds an id.
 
     Returns:
         The tables of ``ehrkg.ehr.schema``, sorted by their keys.
@@ -50,6 +56,11 @@ def read(
         UsageError: the format is unknown.
         InputError: a table or column is missing, or a file can't be read.
     """
+    if pseudonymise is not None:
+        names, ledger = as_pseudonyms(pseudonymise), Ledger() if ledger is None else ledger
+        with without_values():
+            found = read(source, format=format, ledger=ledger, progress=progress, threads=threads)
+        return names.hide(found, ledger)
     declared, files = _declared(Path(source), format)
     ledger = Ledger() if ledger is None else ledger
     with (

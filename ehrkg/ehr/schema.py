@@ -5,7 +5,8 @@ Column order, types and sort keys are part of the interface; every reader produc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -101,3 +102,22 @@ class Hospital:
     events: pa.Table
     codes: pa.Table
     visit_codes: pa.Table
+
+
+SORTED_BY: Mapping[str, tuple[str, ...]] = {
+    "patients": ("id",),
+    "visits": ("patient", "ordinal"),
+    "events": ("visit", "kind", "code", "route", "source", "row"),
+    "codes": ("id",),
+    "visit_codes": ("visit", "code", "route"),
+}
+"""The key by which each table of a hospital is sorted."""
+
+
+def in_order(hospital: Hospital) -> Hospital:
+    """The hospital with each table sorted by its key, whatever was changed in it."""
+    tables = {
+        name: getattr(hospital, name).sort_by([(key, "ascending") for key in keys]).combine_chunks()
+        for name, keys in SORTED_BY.items()
+    }
+    return replace(hospital, **tables)

@@ -73,7 +73,7 @@ class InputError(EhrkgError):
         expected: str = "",
         todo: str = "",
     ) -> None:
-        self.file, self.line, self.column = file, line, column
+        self.what, self.file, self.line, self.column = message, file, line, column
         self.found, self.expected = found, expected
         where = ", ".join(
             part

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg import evaluation
+from ehrkg.ehr.pseudonyms import Pseudonyms
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import CheckError, InputError
+from ehrkg.foundation.keys import key_folder, key_with, read_key
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.replacing import WORK
 from ehrkg.foundation.storage import content_hash, file_hash, read_parquet, write_parquet
@@ -84,7 +86,13 @@ class Forgotten:
         return "\n".join(lines)
 
 
-def forget(patient: str, out: Path, *, auth: tuple[str, str] | None = None) -> Forgotten:
+def forget(
+    patient: str,
+    out: Path,
+    *,
+    key_file: Path | None = None,
+    auth: tuple[str, str] | None = None,
+) -> Forgotten:
     """Take a patient out of the graph and every file of a build.
 
     Codes that nobody else has and relations seen in nobody else go too. Counts over the corpus are
@@ -93,6 +101,7 @@ def forget(patient: str, out: Path, *, auth: tuple[str, str] | None = None) -> F
     Args:
         patient: the id, as it stands in the tables that were read.
         out: the build's folder.
+        key_file: of a build under pseudonyms, its key; found by its fingerprint for ``None``.
         auth: user and password of the server that holds the graph; from the environment for
             ``None``.
 
@@ -104,15 +113,15 @@ def forget(patient: str, out: Path, *, auth: tuple[str, str] | None = None) -> F
         InputError: this is no finished build, or it holds no such patient.
         CheckError: something is still there; it says where.
     """
-    read_manifest(out)
+    written = _written(patient, read_manifest(out), key_file)
     with hold(out):
         finished = replacing.finish(out)
         job = _Job(out, read_manifest(out), Ledger.read(out / LEDGER), auth)
         with job.open_graph(read_only=True) as store:
-            traces = _traces(patient, out, store)
-            known = patient in store.read_nodes("Patient")["id"].to_pylist()
+            traces = _traces(written, out, store)
+            known = written in store.read_nodes("Patient")["id"].to_pylist()
         rows: dict[str, int] = {}
-        if known or _stands(patient, out):
+        if known or _stands(written, out):
             rows = job.take_out(traces)
         elif not finished:
             raise InputError(
@@ -122,7 +131,25 @@ def forget(patient: str, out: Path, *, auth: tuple[str, str] | None = None) -> F
                 expected="an id as it stands in the tables that were read",
                 todo="check the id; one that was forgotten before needs nothing more",
             )
-        return job.searched(traces, rows)
+        return job.searched(traces, rows, {patient, written})
+
+
+def _written(patient: str, manifest: dict[str, Any], key_file: Path | None) -> str:
+    """The name that a patient has in a build."""
+    fingerprint = manifest["settings"].get("pseudonymise")
+    if fingerprint is None:
+        return patient
+    key = read_key(key_file) if key_file else key_with(fingerprint)
+    if key is None or key.fingerprint != fingerprint:
+        raise InputError(
+            "this is not the key that the build's pseudonyms were made with"
+            if key
+            else "the key that the build's pseudonyms were made with is not here",
+            file=key_file or key_folder(),
+            expected=f"the key with the fingerprint {fingerprint}",
+            todo="name its file: --key-file FILE",
+        )
+    return Pseudonyms(key).patient(patient)
 
 
 def _traces(patient: str, out: Path, store: GraphStore) -> Traces:
@@ -251,9 +278,9 @@ class _Job:
         rows: list[dict[str, Any]] = without(checks, COLUMNS["checks"], traces).to_pylist()
         return rows
 
-    def searched(self, traces: Traces, rows: dict[str, int]) -> Forgotten:
+    def searched(self, traces: Traces, rows: dict[str, int], ids: set[str]) -> Forgotten:
         """Search every file and the graph for what was taken out."""
-        names = Names(frozenset().union(*(traces[kind] for kind in SEARCHED)))
+        names = Names(frozenset(ids).union(*(traces[kind] for kind in SEARCHED)))
         files, found = search_files(self._out, names)
         with self.open_graph(read_only=True) as store:
             found += search_graph(store, names)

@@ -15,6 +15,7 @@ from ehrkg.benchmark import Benchmark
 from ehrkg.ehr.schema import EVENTS, Hospital
 from ehrkg.evaluation.results import evaluate
 from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.keys import SecretKey
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import read_parquet
 from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
@@ -75,12 +76,20 @@ class KnowledgeGraph:
         shown = ", ".join(f"{n:,} {label}" for label, n in counts.items() if n)
         return f"KnowledgeGraph({shown or 'empty'})"
 
-    def load_ehr(self, source: str | Path, *, format: str | None = None) -> Hospital:  # noqa: A002
+    def load_ehr(
+        self,
+        source: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002
+        pseudonymise: SecretKey | str | Path | None = None,
+    ) -> Hospital:
         """Read a hospital's tables into the graph.
 
         Args:
             source: the folder of tables.
             format: the tables' format; found from the tables by default.
+            pseudonymise: a secret key or its file (made if it is not there): patients and visits
+                then go under names made with it.
 
         Returns:
             Patients, visits, events and codes as tables.
@@ -89,7 +98,7 @@ class KnowledgeGraph:
             InputError: the tables can't be used; it says which file, line and column.
             UsageError: the graph holds the visits of other tables.
         """
-        hospital = ehr.read(source, format=format, ledger=self.ledger)
+        hospital = ehr.read(source, format=format, ledger=self.ledger, pseudonymise=pseudonymise)
         stored = readers.read_hospital(self.store).visits
         if stored.num_rows and not stored.equals(hospital.visits):
             raise UsageError(

@@ -10,6 +10,7 @@ from typing import Any
 from ehrkg.benchmark import FORMATS, STRATEGIES
 from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.keys import SecretKey
 from ehrkg.graph.neo4j_session import address_of
 from ehrkg.propose import Cooccurrence, Proposer, choose_tasks
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
@@ -32,6 +33,8 @@ class Settings:
         graph: the address of a server for the graph, without a password ("neo4j://host:7687", or
             with "#BUILD" to name the build); ``graph.lbug`` in the output folder for ``None``.
         beside_foreign: write into a database that holds somebody else's nodes of the same labels.
+        pseudonymise: a secret key: patients and visits go under names made with it, from reading
+            on. Of the key only the fingerprint stands in the manifest.
 
     Raises:
         UsageError: a task, format or strategy is unknown, or the address holds a password.
@@ -51,6 +54,7 @@ class Settings:
     seed: int = 7
     graph: str | None = None
     beside_foreign: bool = False
+    pseudonymise: SecretKey | None = None
 
     def __post_init__(self) -> None:
         choose_tasks(self.tasks)
@@ -79,6 +83,7 @@ class Settings:
             "model": model_name(self.model),
             "seed": self.seed,
             "graph": self.graph,
+            "pseudonymise": self.pseudonymise.fingerprint if self.pseudonymise else None,
         }
 
     def embedder(self) -> Embedder:
