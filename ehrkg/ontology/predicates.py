@@ -175,7 +175,12 @@ def _listed(word: str) -> Reading | None:
     for predicate in PREDICATES.values():
         if predicate.biolink == word and predicate.group != "coding_rule":
             return Reading(predicate.predicate)
-    return aliases().get(word.lower())
+    found = aliases().get(word.lower())
+    if found is None and word.startswith(("http://", "https://")):
+        from ehrkg.ontology.curies import contract
+
+        found = aliases().get(contract(word).lower())
+    return found
 
 
 def from_biolink(name: str) -> str | None:

@@ -173,9 +173,10 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _rewritten(text: str, rules: Mapping[str, str]) -> str:
     for pattern, replacement in rules.items():
-        match = _pattern(pattern).fullmatch(text)
-        if match:
-            return match.expand(replacement)
+        # unlike Match.expand, this keeps the replacement it has parsed
+        found, fits = _pattern(rf"\A(?:{pattern})\Z").subn(replacement, text)
+        if fits:
+            return found
     return text
 
 

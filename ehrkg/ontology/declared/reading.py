@@ -106,12 +106,12 @@ def tables_named(
         for entry in inside
         if (single or fits(entry.name, spec.files)) and _has_columns(spec, entry)
     ]
-    there = [spec for spec, _ in found]
+    there, held = [spec for spec, _ in found], {entry for _, entry in found}
     return found + [
         (spec, entry)
         for spec in declaration.tables
         for entry in inside
-        if spec not in there and fits(entry.name, spec.files)
+        if spec not in there and entry not in held and fits(entry.name, spec.files)
     ]
 
 
