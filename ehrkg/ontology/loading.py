@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.resources import shipped as shipped_folder
 from ehrkg.ontology.formats import choose
 from ehrkg.ontology.formats.parts import Parts
-from ehrkg.ontology.merging import FIELDS, merge
+from ehrkg.ontology.merging import merge
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sql import run
-from ehrkg.ontology.tables import SCHEMAS, knowledge, ordered
+from ehrkg.ontology.tables import FIELDS, knowledge
 
 STAGE = "know"
 
@@ -73,28 +74,21 @@ def settle(parts: Sequence[Parts], ledger: Ledger | None) -> Knowledge:
 
 
 def _split_edges(merged: Knowledge) -> tuple[pa.Table, pa.Table]:
-    """Edges with both ends among the concepts, and the rest."""
-    marked = run(
-        """
-        SELECT e.*, subject IN (SELECT id FROM concepts) AS has_subject,
-               object IN (SELECT id FROM concepts) AS has_object
-        FROM edges e""",
-        edges=merged.edges,
-        concepts=merged.concepts,
-    )
-    columns = ", ".join(SCHEMAS["edges"].names)
-    kept = run(
-        f"SELECT {columns} FROM marked WHERE has_subject AND has_object",  # noqa: S608
-        marked=marked,
-    )
-    absent = run(
-        f"""SELECT {columns},
-            concat_ws(', ', CASE WHEN NOT has_subject THEN subject END,
-                      CASE WHEN NOT has_object THEN object END) AS absent
-        FROM marked WHERE NOT (has_subject AND has_object)""",  # noqa: S608
-        marked=marked,
-    )
-    return ordered("edges", kept.cast(SCHEMAS["edges"])), absent.sort_by("id")
+    """Edges with both ends among the concepts, and the rest with the ids that are absent."""
+    edges = merged.edges
+    ids = merged.concepts["id"].combine_chunks()
+    lost = [pc.invert(pc.is_in(edges[end], value_set=ids)) for end in ("subject", "object")]
+    either = pc.or_(*lost)
+    if not pc.any(either).as_py():
+        return edges, edges.slice(0, 0)
+    absent = edges.filter(either)
+    names = [
+        pc.if_else(gone.filter(either), absent[end], pa.scalar(None, pa.string()))
+        for gone, end in zip(lost, ("subject", "object"), strict=True)
+    ]
+    both = pc.binary_join_element_wise(*names, ", ", null_handling="skip")
+    absent = absent.append_column("absent", both).sort_by("id")
+    return edges.filter(pc.invert(either)), absent
 
 
 def _account(
@@ -126,7 +120,8 @@ def _account(
         ledger.quarantine[f"{STAGE}-edges"] = (
             absent if held is None else pa.concat_tables([held, absent])
         )
-    _record_nodes(rows_in, dropped, merged, _conflicts(parts), ledger)
+    again = raw["concepts"] > merged.concepts.num_rows
+    _record_nodes(rows_in, dropped, merged, _conflicts(parts) if again else 0, ledger)
     gone = raw["edges"] - merged.edges.num_rows
     gone += dropped["edges"].pop("duplicate", 0)  # those that a reader folded already
     reasons = {**dropped["edges"], "duplicate": gone, "absent_node": absent.num_rows}
@@ -178,6 +173,7 @@ def _record_nodes(
         rows_in["nodes"] += labels - kept
         kept = labels
     conflicts = min(conflicts, kept - labels)
+    again = dropped["nodes"].pop("duplicate_id", 0)  # those that a reader folded already
     ledger.record(
         STAGE,
         "nodes",
@@ -185,7 +181,7 @@ def _record_nodes(
         rows_out=labels,
         dropped={
             **dropped["nodes"],
-            "duplicate_id": kept - labels - conflicts,
+            "duplicate_id": kept - labels - conflicts + again,
             "name_conflict": conflicts,
         },
     )

@@ -10,9 +10,7 @@ from ehrkg.foundation.ledger import Ledger
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sources import reliability
 from ehrkg.ontology.sql import run
-from ehrkg.ontology.tables import SCHEMAS, ordered
-
-FIELDS = ("concepts", "synonyms", "edges", "mappings", "attributes", "passages")
+from ehrkg.ontology.tables import FIELDS, SCHEMAS, distinct, is_folded, ordered
 
 
 def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
@@ -42,10 +40,10 @@ def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
     merged = Knowledge(
         concepts=concepts,
         synonyms=_fold_synonyms(pa.concat_tables([joined["synonyms"], losers]), concepts),
-        edges=_distinct("edges", joined["edges"]),
-        mappings=_distinct("mappings", joined["mappings"]),
+        edges=distinct("edges", joined["edges"]),
+        mappings=distinct("mappings", joined["mappings"]),
         attributes=_fold_attributes(joined["attributes"]),
-        passages=_distinct("passages", joined["passages"]),
+        passages=distinct("passages", joined["passages"]),
     )
     if ledger is not None:
         for field in FIELDS:
@@ -61,20 +59,17 @@ def merge(*parts: Knowledge, ledger: Ledger | None = None) -> Knowledge:
     return merged
 
 
-def _distinct(field: str, rows: pa.Table) -> pa.Table:
-    return ordered(field, run("SELECT DISTINCT * FROM rows", rows=rows).cast(SCHEMAS[field]))
-
-
 def _fold_synonyms(rows: pa.Table, concepts: pa.Table) -> pa.Table:
     """One row a concept, text, scope and source, without those that repeat the concept's name."""
-    kept = run(
-        """
-        SELECT DISTINCT s.* FROM rows s LEFT JOIN concepts c ON s.concept = c.id
-        WHERE c.id IS NULL OR s.scope <> 'exact' OR lower(s.text) <> lower(c.name)""",
-        rows=rows,
-        concepts=concepts,
-    )
-    return ordered("synonyms", kept.cast(SCHEMAS["synonyms"]))
+    repeats = "c.id IS NOT NULL AND s.scope = 'exact' AND lower(s.text) = lower(c.name)"
+    joined = "FROM rows s LEFT JOIN concepts c ON s.concept = c.id"
+    if is_folded("synonyms", rows):
+        query = f"SELECT count(*) AS n {joined} WHERE {repeats}"
+        if not run(query, rows=rows, concepts=concepts)["n"][0].as_py():
+            return rows
+    query = f"SELECT s.* {joined} WHERE NOT ({repeats})"
+    kept = run(query, rows=rows, concepts=concepts)
+    return distinct("synonyms", kept.cast(SCHEMAS["synonyms"]))
 
 
 def ranks(rows: pa.Table) -> pa.Table:
@@ -90,6 +85,8 @@ def ranks(rows: pa.Table) -> pa.Table:
 
 def _fold_concepts(rows: pa.Table) -> tuple[pa.Table, pa.Table]:
     """One row an id, and the names that lost as synonyms."""
+    if is_folded("concepts", rows):
+        return rows, SCHEMAS["synonyms"].empty_table()
     placed = run(
         """
         SELECT c.*, row_number() OVER (

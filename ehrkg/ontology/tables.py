@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehrkg.ontology.schema import (
     CODE_ATTRIBUTES,
@@ -49,6 +50,31 @@ def ordered(table: str, rows: pa.Table) -> pa.Table:
     """The rows sorted by the table's key, in one chunk."""
     keys = [(name, "ascending") for name in SORT_KEYS[table]]
     return rows.sort_by(keys).combine_chunks()
+
+
+def is_folded(table: str, rows: pa.Table) -> bool:
+    """Whether rows ascend strictly by the table's key: sorted already, and no two alike.
+
+    Costs a look at each row, where sorting a large table again costs minutes and its size twice.
+    """
+    if rows.num_rows < 2:
+        return True
+    before, after = rows.slice(0, rows.num_rows - 1), rows.slice(1)
+    ascends: pa.ChunkedArray | None = None
+    for name in reversed(SORT_KEYS[table]):
+        one, two = before[name], after[name]
+        less = pc.less(one, two)
+        ascends = less if ascends is None else pc.or_(less, pc.and_(pc.equal(one, two), ascends))
+    return bool(pc.all(ascends).as_py())
+
+
+def distinct(table: str, rows: pa.Table) -> pa.Table:
+    """The distinct rows sorted by the table's key."""
+    if is_folded(table, rows):
+        return rows
+    keys = ", ".join(SORT_KEYS[table])
+    found = run(f"SELECT DISTINCT * FROM rows ORDER BY {keys}", rows=rows)  # noqa: S608
+    return found.cast(SCHEMAS[table])
 
 
 def knowledge(
@@ -100,16 +126,25 @@ def with_passage_ids(rows: pa.Table) -> pa.Table:
 
 
 def _with_ids(letter: str, rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """An empty ``original_predicate`` is left out, so that edges from before keep their ids."""
-    names = [name for name in schema.names if name != "id"]
+    names = ", ".join(name for name in schema.names if name != "id")
+    query = f"SELECT {id_sql(letter, schema)} AS id, {names} FROM given"  # noqa: S608
+    return run(query, given=rows).cast(schema)
+
+
+def id_sql(letter: str, schema: pa.Schema) -> str:
+    """SQL for a row's id: a letter and 16 hexadecimal digits of the MD5 of its other columns.
+
+    An empty ``original_predicate`` is left out, so that edges from before it keep their ids.
+    """
     parts = ", ".join(
         "nullif(original_predicate, '')"
         if name == "original_predicate"
         else f"CAST({name} AS VARCHAR)"
-        for name in names
+        for name in schema.names
+        if name != "id"
     )
-    return run(
-        f"SELECT '{letter}' || substr(md5(concat_ws(chr(31), {parts})), 1, 16) AS id, "  # noqa: S608
-        f"{', '.join(names)} FROM given",
-        given=rows,
-    ).cast(schema)
+    return f"'{letter}' || substr(md5(concat_ws(chr(31), {parts})), 1, 16)"
+
+
+FIELDS: tuple[str, ...] = tuple(SCHEMAS)
+"""The tables of knowledge, by name."""

@@ -31,7 +31,7 @@ from ehrkg import ontology
 from ehrkg.foundation.ledger import Ledger
 ledger = Ledger()
 known = ontology.load(sys.argv[1], ledger=ledger)
-print(known.concepts.num_rows, known.synonyms.num_rows, known.edges.num_rows, known.mappings.num_rows)
+print(*(getattr(known, t).num_rows for t in ("concepts", "synonyms", "edges", "mappings")))
 """
 GRAPH = """
 import sys
@@ -108,12 +108,16 @@ def measure(
     if gigabytes:
         target += f" under {gigabytes:.0f} GB: {'yes' if peak * 1.0737 < gigabytes else 'NO'}"
     cpu = used.ru_utime + used.ru_stime
-    print(f"{name:<44} {wall:7.1f} s {cpu:7.1f} s CPU {peak:5.2f} GiB {target}  [{said}]", flush=True)
+    print(
+        f"{name:<44} {wall:7.1f} s {cpu:7.1f} s CPU {peak:5.2f} GiB {target}  [{said}]", flush=True
+    )
     return Took(wall, peak)
 
 
 def compared(ours: Took, peer: Took, share: float) -> None:
-    print(f"{'':<44} {ours.wall / (peer.wall * share):.2f} times the peer's seconds a row", flush=True)
+    print(
+        f"{'':<44} {ours.wall / (peer.wall * share):.2f} times the peer's seconds a row", flush=True
+    )
 
 
 def copy(query: str, path: Path, *, delimiter: str = "\t", header: bool = True) -> None:
@@ -142,7 +146,8 @@ def make_kgx(folder: Path, nodes: int, edges: int) -> Path:
         f"""SELECT i AS id, {node.format("s")} AS subject,
                'biolink:' || {words}[1 + i % 5] AS predicate, {node.format("o")} AS object,
                'infores:source-' || i % 7 AS primary_knowledge_source, 'PMID:' || i AS publications
-            FROM (SELECT i, (hash(i) % {nodes})::BIGINT AS s, (hash(i + 1e9::BIGINT) % {nodes})::BIGINT AS o
+            FROM (SELECT i, (hash(i) % {nodes})::BIGINT AS s,
+                         (hash(i + 1e9::BIGINT) % {nodes})::BIGINT AS o
                   FROM range({edges}) t(i))""",
         folder / "edges.tsv",
     )
@@ -171,7 +176,9 @@ def make_obo(path: Path, terms: int) -> Path:
     with path.open("w", encoding="utf-8") as out:
         out.write("format-version: 1.2\nontology: mondo\n")
         for i in range(terms):
-            out.write(f'\n[Term]\nid: MONDO:{i:07d}\nname: disease {i}\ndef: "Disease {i}." [X:1]\n')
+            out.write(
+                f'\n[Term]\nid: MONDO:{i:07d}\nname: disease {i}\ndef: "Disease {i}." [X:1]\n'
+            )
             out.writelines(f'synonym: "name {n} of {i}" EXACT [X:{n}]\n' for n in range(5))
             out.writelines(f"xref: UMLS:C{i * 9 + n:07d}\n" for n in range(6))
             out.write(f"is_a: MONDO:{i // 2:07d} ! parent\nis_a: MONDO:{i // 3:07d} ! parent\n")

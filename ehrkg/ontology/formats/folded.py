@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,14 @@ import pyarrow as pa
 from ehrkg.ontology.categories import read_yaml
 from ehrkg.ontology.predicates import UNKNOWN
 from ehrkg.ontology.sources import SOURCES, Source, read_source
-from ehrkg.ontology.tables import SCHEMAS, SORT_KEYS
+from ehrkg.ontology.tables import SCHEMAS, SORT_KEYS, id_sql
 
 if TYPE_CHECKING:
     import duckdb
+
+BATCH = 100_000
+"""Values that pass through Python at a time."""
+TEXT = pa.string()
 
 
 def described(place: Path, usual: str) -> Source:
@@ -45,14 +49,7 @@ def take(
     schema = SCHEMAS[field]
     columns = ", ".join(schema.names)
     if field == "edges":
-        parts = ", ".join(
-            "nullif(original_predicate, '')"
-            if name == "original_predicate"
-            else f"CAST({name} AS VARCHAR)"
-            for name in schema.names
-            if name != "id"
-        )
-        identity = f"'e' || substr(md5(concat_ws(chr(31), {parts})), 1, 16)"
+        identity = id_sql("e", schema)
         query = f"SELECT {identity} AS id, * FROM ({query})"  # noqa: S608 (names of our schema)
     keys = ", ".join(SORT_KEYS[field])
     found = bench.sql(
@@ -60,6 +57,28 @@ def take(
         params=dict(parameters or {}),
     )
     return found.to_arrow_table().cast(schema)
+
+
+def spelt(
+    bench: duckdb.DuckDBPyConnection,
+    name: str,
+    queries: Sequence[str],
+    function: Callable[[str], str],
+) -> None:
+    """A table (raw, word) of the distinct values of queries that a text function changes.
+
+    Most values are spelt well already: what is joined on afterwards is small.
+    """
+    values = f"SELECT DISTINCT * FROM ({' UNION ALL '.join(queries)})"  # noqa: S608
+    raws: list[str] = []
+    words: list[str] = []
+    for batch in bench.sql(values).to_arrow_reader(BATCH):
+        for raw in batch.column(0).to_pylist():
+            word = function(raw)
+            if word != raw:
+                raws.append(raw)
+                words.append(word)
+    put(bench, name, pa.table({"raw": pa.array(raws, TEXT), "word": pa.array(words, TEXT)}))
 
 
 def put(bench: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ehrkg.ontology.categories import kind_of
 from ehrkg.ontology.curies import normalise
 from ehrkg.ontology.formats import sssom
+from ehrkg.ontology.formats.folded import put, spelt, take
 from ehrkg.ontology.formats.parts import Parts
-from ehrkg.ontology.formats.tsv import column, header, read_tsv
+from ehrkg.ontology.formats.streams import fill
+from ehrkg.ontology.formats.tsv import header, layout
 from ehrkg.ontology.predicates import UNKNOWN, from_biolink
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sources import Source, read_source
-from ehrkg.ontology.sql import mapped, run
-from ehrkg.ontology.tables import knowledge, with_edge_ids
+from ehrkg.ontology.sql import workbench
+from ehrkg.ontology.tables import FIELDS, knowledge
+
+if TYPE_CHECKING:
+    import duckdb
 
 NODE_COLUMNS = ("id", "category")
 EDGE_COLUMNS = ("subject", "predicate", "object")
+NODE_CELLS = (*NODE_COLUMNS, "name", "description", "provided_by", "synonym", "xref")
+EDGE_CELLS = (
+    *EDGE_COLUMNS,
+    "negated",
+    "route",
+    "primary_knowledge_source",
+    "origin",
+    "license",
+    "provenance",
+    "publications",
+    "original_predicate",
+)
+"""The columns that are read; of these only the first, above, must be there."""
 SCOPES = ("exact", "related", "brand", "abbreviation")
 """What may stand before a synonym: ``brand:Lasix``; without it a synonym is exact."""
 XREF_CONFIDENCE = 0.6
@@ -66,13 +84,13 @@ def read(path: Path) -> Parts:
     tables: list[Knowledge] = []
     found = _files(path)
     for file in found["nodes"]:
-        rows = read_tsv(file, NODE_COLUMNS)
-        tables.append(_nodes(rows, default))
-        parts.rows.append(("nodes", rows.num_rows, {}))
+        table, account = _nodes(file, default)
+        tables.append(table)
+        parts.rows.append(account)
     for file in found["edges"]:
-        rows = read_tsv(file, EDGE_COLUMNS)
-        tables.append(_edges(rows, default, source))
-        parts.rows.append(("edges", rows.num_rows, {}))
+        table, account = _edges(file, default, source)
+        tables.append(table)
+        parts.rows.append(account)
     for file in found["mappings"]:
         more = sssom.read(file)
         tables.append(more.knowledge)
@@ -81,56 +99,75 @@ def read(path: Path) -> Parts:
     parts.knowledge = Knowledge(
         *(
             pa.concat_tables([getattr(part, field) for part in [parts.knowledge, *tables]])
-            for field in ("concepts", "synonyms", "edges", "mappings", "attributes")
+            for field in FIELDS
         )
     )
     return parts
 
 
-def _nodes(rows: pa.Table, default: str) -> Knowledge:
-    given = pa.table(
-        {
-            "id": mapped(column(rows, "id"), normalise),
-            "name": column(rows, "name"),
-            "kind": mapped(column(rows, "category"), kind_of),
-            "definition": column(rows, "description"),
-            "source": mapped(column(rows, "provided_by"), lambda cell: _infores(cell, default)),
-            "synonym": column(rows, "synonym"),
-            "xref": column(rows, "xref"),
-        }
-    )
-    concepts = run("SELECT id, name, kind, definition, source FROM given", given=given)
-    synonyms = run(
-        f"""
-        WITH cells AS (
-          SELECT id, trim(unnest(string_split(synonym, '|'))) AS cell, source FROM given
-          WHERE synonym <> ''),
-        split AS (
-          SELECT *, regexp_extract(cell, '^({"|".join(SCOPES)}):', 1) AS scope FROM cells
-          WHERE cell <> '')
-        SELECT id AS concept,
-               trim(CASE WHEN scope <> '' THEN substr(cell, length(scope) + 2)
-                         ELSE cell END) AS text,
-               CASE WHEN scope <> '' THEN scope ELSE 'exact' END AS scope, source
-        FROM split""",  # noqa: S608
-        given=given,
-    )
-    xrefs = run(
-        "SELECT id, trim(unnest(string_split(xref, '|'))) AS object, source FROM given "
-        "WHERE xref <> ''",
-        given=given,
-    )
-    mappings = pa.table(
-        {
-            "subject": xrefs["id"],
-            "predicate": pa.repeat("skos:closeMatch", xrefs.num_rows),
-            "object": mapped(xrefs["object"], normalise),
-            "confidence": pa.repeat(XREF_CONFIDENCE, xrefs.num_rows),
-            "source": xrefs["source"],
-        }
-    )
-    mappings = mappings.filter(pc.not_equal(mappings["object"], ""))
-    return knowledge(concepts=concepts, synonyms=synonyms, mappings=mappings)
+def _given(
+    bench: duckdb.DuckDBPyConnection, file: Path, required: tuple[str, ...], cells: tuple[str, ...]
+) -> int:
+    """Table ``given`` with all these columns, "" where the file has none; how many rows."""
+    rows = layout(file, required)
+    there = [name for name in cells if name in rows.columns]
+    count = fill(bench, "read", rows, there)
+    all_cells = ", ".join(name if name in there else f"'' AS {name}" for name in cells)
+    bench.execute(f"CREATE VIEW given AS SELECT {all_cells} FROM read")  # noqa: S608
+    return count
+
+
+def _nodes(file: Path, default: str) -> tuple[Knowledge, tuple[str, int, dict[str, int]]]:
+    with workbench(file) as bench:
+        count = _given(bench, file, NODE_COLUMNS, NODE_CELLS)
+        spelt(bench, "ids", ["SELECT id FROM given"], normalise)
+        spelt(bench, "kinds", ["SELECT category FROM given"], kind_of)
+        spelt(
+            bench,
+            "sources",
+            ["SELECT provided_by FROM given"],
+            lambda cell: _infores(cell, default),
+        )
+        bench.execute(
+            """
+            CREATE VIEW nodes AS
+            SELECT coalesce(i.word, id) AS id, name, coalesce(k.word, category) AS kind,
+                   description AS definition, coalesce(s.word, provided_by) AS source,
+                   synonym, xref
+            FROM given LEFT JOIN ids i ON i.raw = id LEFT JOIN kinds k ON k.raw = category
+                       LEFT JOIN sources s ON s.raw = provided_by"""
+        )
+        concepts = take(bench, "concepts", "SELECT * FROM nodes")
+        bench.execute(
+            """CREATE VIEW xrefs AS
+               SELECT id, trim(unnest(string_split(xref, '|'))) AS object, source FROM nodes
+               WHERE xref <> ''"""
+        )
+        spelt(bench, "objects", ["SELECT object FROM xrefs"], normalise)
+        table = knowledge(
+            concepts=concepts,
+            synonyms=take(bench, "synonyms", _SYNONYMS),
+            mappings=take(bench, "mappings", _XREFS),
+        )
+    return table, ("nodes", count, {"duplicate_id": count - concepts.num_rows})
+
+
+_SYNONYMS = f"""
+    WITH cells AS (
+      SELECT id, trim(unnest(string_split(synonym, '|'))) AS cell, source FROM nodes
+      WHERE synonym <> ''),
+    split AS (
+      SELECT *, regexp_extract(cell, '^({"|".join(SCOPES)}):', 1) AS scope FROM cells
+      WHERE cell <> '')
+    SELECT id AS concept,
+           trim(CASE WHEN scope <> '' THEN substr(cell, length(scope) + 2) ELSE cell END) AS text,
+           CASE WHEN scope <> '' THEN scope ELSE 'exact' END AS scope, source
+    FROM split"""  # noqa: S608 (words of our own)
+
+_XREFS = f"""
+    SELECT id AS subject, 'skos:closeMatch' AS predicate, coalesce(word, object) AS object,
+           {XREF_CONFIDENCE}::DOUBLE AS confidence, source
+    FROM xrefs LEFT JOIN objects ON raw = object WHERE coalesce(word, object) <> ''"""  # noqa: S608
 
 
 def _infores(cell: str, default: str) -> str:
@@ -139,47 +176,61 @@ def _infores(cell: str, default: str) -> str:
     return first if first.startswith("infores:") else default
 
 
-def _edges(rows: pa.Table, default: str, source: Source | None) -> Knowledge:
-    given = pa.table(
-        {
-            "subject": mapped(column(rows, "subject"), normalise),
-            "predicate": mapped(column(rows, "predicate"), lambda p: from_biolink(p) or UNKNOWN),
-            "stated": column(rows, "predicate"),
-            "known": mapped(column(rows, "predicate"), lambda p: "1" if from_biolink(p) else ""),
-            "object": mapped(column(rows, "object"), normalise),
-            "negated": column(rows, "negated"),
-            "route": mapped(column(rows, "route"), _routes),
-            "source": mapped(
-                column(rows, "primary_knowledge_source"), lambda cell: _infores(cell, default)
-            ),
-            "origin": column(rows, "origin"),
-            "licence": column(rows, "license"),
-            "provenance": column(rows, "provenance"),
-            "publications": column(rows, "publications"),
-            "original": column(rows, "original_predicate"),
-        }
-    )
-    edges = run(
-        """
-        SELECT subject, predicate, object,
-               lower(trim(negated)) IN ('true', '1', 't', 'yes') AS negated,
-               route, source,
-               CASE WHEN origin <> '' THEN origin
-                    WHEN source = $default THEN $default_origin ELSE source END AS origin,
-               CASE WHEN licence <> '' THEN licence ELSE $licence END AS licence,
-               concat_ws('; ', nullif(provenance, ''), nullif(publications, '')) AS provenance,
-               CASE WHEN known = '' THEN stated
-                    WHEN predicate = $unknown THEN original ELSE '' END AS original_predicate
-        FROM given""",
-        given=given,
-        parameters={
-            "default": default,
-            "default_origin": source.origin if source else default,
-            "licence": source.licence if source else "",
-            "unknown": UNKNOWN,
-        },
-    )
-    return knowledge(edges=with_edge_ids(edges))
+def _edges(
+    file: Path, default: str, source: Source | None
+) -> tuple[Knowledge, tuple[str, int, dict[str, int]]]:
+    with workbench(file) as bench:
+        count = _given(bench, file, EDGE_COLUMNS, EDGE_CELLS)
+        spelt(bench, "ids", ["SELECT subject FROM given", "SELECT object FROM given"], normalise)
+        spelt(bench, "routes", ["SELECT route FROM given"], _routes)
+        spelt(
+            bench,
+            "sources",
+            ["SELECT primary_knowledge_source FROM given"],
+            lambda cell: _infores(cell, default),
+        )
+        _predicates(bench)
+        edges = take(
+            bench,
+            "edges",
+            _EDGES,
+            {
+                "default": default,
+                "default_origin": source.origin if source else default,
+                "licence": source.licence if source else "",
+                "unknown": UNKNOWN,
+            },
+        )
+    return knowledge(edges=edges), ("edges", count, {"duplicate": count - edges.num_rows})
+
+
+def _predicates(bench: duckdb.DuckDBPyConnection) -> None:
+    """Table ``predicates``: each as stated, and the one of predicates.yaml, null where unknown."""
+    stated = [row[0] for row in bench.execute("SELECT DISTINCT predicate FROM given").fetchall()]
+    known = pa.array([from_biolink(one) for one in stated], pa.string())
+    put(bench, "predicates", pa.table({"stated": pa.array(stated, pa.string()), "known": known}))
+
+
+_EDGES = """
+    WITH named AS (
+      SELECT coalesce(a.word, subject) AS subject, coalesce(known, $unknown) AS predicate,
+             coalesce(b.word, object) AS object, negated, coalesce(r.word, route) AS route,
+             coalesce(s.word, primary_knowledge_source) AS source, origin, license, provenance,
+             publications, CASE WHEN known IS NULL THEN stated
+                                WHEN known = $unknown THEN original_predicate
+                                ELSE '' END AS original_predicate
+      FROM given JOIN predicates p ON p.stated = predicate
+      LEFT JOIN ids a ON a.raw = subject LEFT JOIN ids b ON b.raw = object
+      LEFT JOIN routes r ON r.raw = route
+      LEFT JOIN sources s ON s.raw = primary_knowledge_source)
+    SELECT subject, predicate, object,
+           lower(trim(negated)) IN ('true', '1', 't', 'yes') AS negated, route, source,
+           CASE WHEN origin <> '' THEN origin
+                WHEN source = $default THEN $default_origin ELSE source END AS origin,
+           CASE WHEN license <> '' THEN license ELSE $licence END AS licence,
+           concat_ws('; ', nullif(provenance, ''), nullif(publications, '')) AS provenance,
+           original_predicate
+    FROM named"""
 
 
 def _routes(cell: str) -> str:

@@ -13,6 +13,7 @@ import pyarrow.csv as pc
 
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
+from ehrkg.ontology.formats.streams import TSV, Rows
 
 
 @contextmanager
@@ -58,6 +59,37 @@ def header(path: Path) -> tuple[list[str], int, list[str]]:
     return [name.strip() for name in names], comments, lines[:comments]
 
 
+def layout(path: Path, required: Sequence[str]) -> Rows:
+    """A TSV's columns, for reading it as a stream (see ``streams.fill``).
+
+    Args:
+        path: the file, plain or gzip; leading lines with '#' are passed over.
+        required: columns that must be there.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    names, comments, _ = header(path)
+    _check_columns(path, names, comments, required)
+    return Rows(Entry(path), TSV, tuple(names), skip=comments + 1)
+
+
+def _check_columns(
+    path: Path, names: Sequence[str], comments: int, required: Sequence[str]
+) -> None:
+    missing = [name for name in required if name not in names]
+    if missing:
+        check_packing(path)
+        raise InputError(
+            f"lacks the column {', '.join(missing)}",
+            file=path,
+            line=comments + 1,
+            found=", ".join(names)[:200] or "nothing",
+            expected=", ".join(required),
+            todo="add the column, or name the right format",
+        )
+
+
 def read_tsv(path: Path, required: Sequence[str]) -> pa.Table:
     """A whole TSV as a table of strings; empty cells are "".
 
@@ -70,17 +102,7 @@ def read_tsv(path: Path, required: Sequence[str]) -> pa.Table:
             early, or a byte is not UTF-8.
     """
     names, comments, _ = header(path)
-    missing = [name for name in required if name not in names]
-    if missing:
-        check_packing(path)
-        raise InputError(
-            f"lacks the column {', '.join(missing)}",
-            file=path,
-            line=comments + 1,
-            found=", ".join(names)[:200] or "nothing",
-            expected=", ".join(required),
-            todo="add the column, or name the right format",
-        )
+    _check_columns(path, names, comments, required)
     wrong: list[int] = []
 
     def note(row: pc.InvalidRow) -> str:
