@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ehrkg.ontology.categories import read_yaml
-from ehrkg.ontology.predicates import UNKNOWN
+from ehrkg.ontology.predicates import UNKNOWN, reading
 from ehrkg.ontology.sources import SOURCES, Source, read_source
 from ehrkg.ontology.tables import SCHEMAS, SORT_KEYS, id_sql
 
@@ -99,27 +99,54 @@ def rules(bench: duckdb.DuckDBPyConnection, name: str, file: str) -> None:
     put(bench, name, pa.table({"row": pa.array(range(len(rows)), pa.int64()), **texts}))
 
 
-def relations(bench: duckdb.DuckDBPyConnection, name: str, file: str) -> None:
-    """Names of relations in both directions, as a table on the bench.
+def relations(bench: duckdb.DuckDBPyConnection, name: str, file: str, query: str) -> None:
+    """How the words of a file for relations are understood, as a table on the bench.
 
-    The file has a row a relation: ``name``, and ``inverse`` (the same said from the other end),
-    with the ``predicate`` it becomes, or with ``drop`` (the reason for leaving such rows out), or
-    with ``mapping`` (the SSSOM predicate it is instead). The table has stated, forward, turned,
-    predicate, dropped, mapping.
+    What a word means is in predicate_aliases.yaml. A file beside this module pairs words that say
+    the same from either end (``name`` and ``inverse``), so that both become one edge; it may say
+    ``drop`` (the reason for leaving such rows out) or ``mapping`` (the SSSOM predicate it is
+    instead of an edge).
+
+    Args:
+        bench: gets the table: stated, forward (the pair's first word), turned, negated, predicate,
+            listed (whether anybody knows the word), dropped, mapping.
+        name: the table's name.
+        file: the file of pairs.
+        query: gives every word, in one column.
     """
-    rows = [
-        (
-            str(row[key]),
-            str(row["name"]),
-            key == "inverse",
-            str(row.get("predicate", UNKNOWN)),
-            str(row.get("drop", "")),
-            str(row.get("mapping", "")),
+    pairs: dict[str, tuple[str, bool, str, str]] = {}
+    for row in read_yaml(f"formats/{file}"):
+        rest = (str(row.get("drop", "")), str(row.get("mapping", "")))
+        pairs.setdefault(str(row["name"]), (str(row["name"]), False, *rest))
+        pairs.setdefault(str(row["inverse"]), (str(row["name"]), True, *rest))
+    rows = []
+    for (word,) in bench.execute(f"SELECT DISTINCT * FROM ({query}) ORDER BY 1").fetchall():  # noqa: S608
+        forward, turned, dropped, mapping = pairs.get(word, (word, False, "", ""))
+        read = None if mapping else reading(forward)
+        rows.append(
+            {
+                "stated": word,
+                "forward": forward,
+                "turned": turned != (read is not None and read.turned),
+                "negated": read is not None and read.negated,
+                "predicate": UNKNOWN if read is None else read.predicate,
+                "listed": word in pairs or read is not None,
+                "dropped": dropped,
+                "mapping": mapping,
+            }
         )
-        for row in read_yaml(f"formats/{file}")
-        for key in ("name", "inverse")
-        if row.get(key) and not (key == "inverse" and row["inverse"] == row["name"])
+    put(bench, name, pa.Table.from_pylist(rows, schema=_RELATIONS))
+
+
+_RELATIONS = pa.schema(
+    [
+        ("stated", TEXT),
+        ("forward", TEXT),
+        ("turned", pa.bool_()),
+        ("negated", pa.bool_()),
+        ("predicate", TEXT),
+        ("listed", pa.bool_()),
+        ("dropped", TEXT),
+        ("mapping", TEXT),
     ]
-    names = ("stated", "forward", "turned", "predicate", "dropped", "mapping")
-    columns = map(list, zip(*rows, strict=True))
-    put(bench, name, pa.table(dict(zip(names, columns, strict=True))))
+)

@@ -91,7 +91,6 @@ def read(path: Path) -> Parts:
     with workbench() as bench:
         rules(bench, "sources", "omop_vocabularies.yaml")
         rules(bench, "kinds", "omop_kinds.yaml")
-        relations(bench, "relations", "omop_relationships.yaml")
         rows = [_concepts(bench, found["concept"])]
         rows += _synonyms(bench, found.get("concept_synonym"))
         count, dropped = _statements(bench, found)
@@ -166,16 +165,17 @@ def _statements(
         direct = " WHERE min_levels_of_separation = '1'" if table == "concept_ancestor" else ""
         query = f"SELECT {schema} FROM file{direct}"  # noqa: S608 (names of the layout)
         count += fill(bench, table, found[table], NEEDED[table], query)
+    words = "SELECT relationship_id FROM concept_relationship"
+    relations(bench, "relations", "omop_relationships.yaml", words)
     bench.execute(
         f"""
         CREATE VIEW judged AS
-        SELECT c.*, predicate, forward, coalesce(turned, false) AS turned,
-               coalesce(mapping, '') AS mapping,
+        SELECT c.*, predicate, forward, turned, negated, mapping,
                CASE WHEN NOT {_VALID} THEN 'obsolete'
                     WHEN concept_id_1 = concept_id_2 THEN 'same_concept'
-                    WHEN coalesce(mapping, '') <> '' THEN 'mapping'
+                    WHEN mapping <> '' THEN 'mapping'
                     ELSE '' END AS reason
-        FROM concept_relationship c LEFT JOIN relations ON relationship_id = stated"""  # noqa: S608
+        FROM concept_relationship c JOIN relations ON relationship_id = stated"""  # noqa: S608
     )
     counts = bench.execute(
         "SELECT reason, count(*) FROM judged WHERE reason <> '' GROUP BY reason"
@@ -214,15 +214,15 @@ _SYNONYMS = f"""
 _EDGES = """
     WITH said AS (
       SELECT CASE WHEN turned THEN concept_id_2 ELSE concept_id_1 END AS one,
-             coalesce(predicate, 'RELATED_TO') AS predicate,
+             predicate, negated,
              CASE WHEN turned THEN concept_id_1 ELSE concept_id_2 END AS two,
-             coalesce(forward, relationship_id) AS word
+             forward AS word
       FROM judged WHERE reason = ''
       UNION ALL
-      SELECT descendant_concept_id, 'SUBCLASS_OF', ancestor_concept_id, 'Is a'
+      SELECT descendant_concept_id, 'SUBCLASS_OF', false, ancestor_concept_id, 'Is a'
       FROM concept_ancestor)
     SELECT coalesce(a.id, 'OMOP:' || one) AS subject, predicate,
-           coalesce(b.id, 'OMOP:' || two) AS object, false AS negated, '' AS route,
+           coalesce(b.id, 'OMOP:' || two) AS object, negated, '' AS route,
            $source AS source,
            CASE WHEN a.vocabulary = b.vocabulary THEN coalesce(s.origin, $origin)
                 ELSE $origin END AS origin,

@@ -17,7 +17,7 @@ from ehrkg.ontology.formats.codes import prefixed
 from ehrkg.ontology.formats.folded import described, relations, rules, take
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.formats.umls import CODE_CONFIDENCE, SCOPES
-from ehrkg.ontology.formats.umls_relations import COLUMNS, STATED, judged, versions
+from ehrkg.ontology.formats.umls_relations import COLUMNS, STATED, WORDS, judged, versions
 from ehrkg.ontology.sources import Source
 from ehrkg.ontology.sql import workbench
 from ehrkg.ontology.tables import SCHEMAS, knowledge
@@ -132,12 +132,13 @@ def _relations(
     bench: duckdb.DuckDBPyConnection, found: dict[str, Entry], source: Source
 ) -> tuple[pa.Table, list[tuple[str, int, dict[str, int]]]]:
     """Table ``stated``, and the edges out of it."""
-    relations(bench, "relations", "umls_relations.yaml")
     versions(bench, found.get("RXNSAB"), "RXNSAB")
     bench.execute(STATED)
     if "RXNREL" not in found:
         return SCHEMAS["edges"].empty_table(), []
     count = rrf.load(bench, "rel", found["RXNREL"], "RXNREL", COLUMNS)
+    words = "SELECT coalesce(nullif(RELA, ''), REL) FROM rel"
+    relations(bench, "words", "umls_relations.yaml", words)
     kinds = ", ".join(f"'{word}'" for word in KINDS_OF_ONE)
     bench.execute(
         f"""
@@ -145,8 +146,8 @@ def _relations(
         WITH said AS (  -- the second says it of the first; an inverse name is turned round first
           SELECT CASE WHEN turned THEN CUI1 ELSE CUI2 END AS subject,
                  CASE WHEN turned THEN CUI2 ELSE CUI1 END AS object,
-                 coalesce(forward, nullif(RELA, ''), REL) AS word, SAB, REL, SUPPRESS, DIR
-          FROM rel LEFT JOIN relations ON coalesce(nullif(RELA, ''), REL) = stated),
+                 forward AS word, SAB, REL, SUPPRESS, DIR
+          FROM rel JOIN words ON coalesce(nullif(RELA, ''), REL) = stated),
         single AS (
           SELECT subject, word FROM said
           WHERE word IN ({kinds}) AND SUPPRESS IN ('N', '') AND subject <> '' AND object <> ''
@@ -155,6 +156,7 @@ def _relations(
                CASE WHEN single.word IS NULL THEN said.word ELSE 'isa' END, REL, SUPPRESS, DIR
         FROM said LEFT JOIN single ON said.subject = single.subject AND said.word = single.word"""  # noqa: S608
     )
+    relations(bench, "relations", "umls_relations.yaml", WORDS)
     dropped: dict[str, int] = {}
     edges = judged(bench, source, "RXCUI:", dropped)
     return edges, [("edges", count, dropped)]

@@ -84,9 +84,10 @@ def read(path: Path) -> Parts:
     source = described(path, "infores:semmeddb")
     with workbench() as bench:
         rules(bench, "semantic_types", "umls_semantic_types.yaml")
-        relations(bench, "relations", "semmeddb_predicates.yaml")
         count = fill(bench, "said", rows, COLUMNS[2:12])
         dropped = _judge(bench)
+        words = "SELECT word FROM split"
+        relations(bench, "relations", "semmeddb_predicates.yaml", words)
         values = {
             "source": source.infores,
             "origin": source.origin,
@@ -137,15 +138,16 @@ _EDGES = f"""
       SELECT subject, word, object, negated, count(pmid) AS citations, min(pmid, {CITED}) AS first
       FROM cited GROUP BY ALL)
     SELECT 'UMLS:' || CASE WHEN turned THEN object ELSE subject END AS subject,
-           coalesce(predicate, 'RELATED_TO') AS predicate,
+           predicate,
            'UMLS:' || CASE WHEN turned THEN subject ELSE object END AS object,
-           negated, '' AS route, $source AS source, $origin AS origin, $licence AS licence,
+           counted.negated <> relations.negated AS negated, '' AS route,
+           $source AS source, $origin AS origin, $licence AS licence,
            concat_ws('; ', nullif($version, ''),
              array_to_string(list_transform(first, lambda x: 'PMID:' || x), ', ')
              || CASE WHEN citations > {CITED} THEN ' and ' || citations - {CITED} || ' more'
                      ELSE '' END) AS provenance,
-           CASE WHEN predicate IS NULL THEN word ELSE '' END AS original_predicate
-    FROM counted LEFT JOIN relations ON word = stated"""  # noqa: S608
+           CASE WHEN predicate = 'RELATED_TO' THEN forward ELSE '' END AS original_predicate
+    FROM counted JOIN relations ON word = stated"""  # noqa: S608
 
 _CONCEPTS = """
     WITH ends AS (

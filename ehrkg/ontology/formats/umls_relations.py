@@ -48,7 +48,6 @@ def read(bench: duckdb.DuckDBPyConnection, found: Mapping[str, Entry], source: S
         found: the release's files.
         source: whose file it is.
     """
-    relations(bench, "relations", "umls_relations.yaml")
     versions(bench, found.get("MRSAB"), "MRSAB")
     bench.execute(STATED)
     count, dropped = 0, dict[str, int]()
@@ -61,11 +60,15 @@ def read(bench: duckdb.DuckDBPyConnection, found: Mapping[str, Entry], source: S
         count += more
         if lost.num_rows:
             quarantine["hierarchy"] = lost
+    relations(bench, "relations", "umls_relations.yaml", WORDS)
     if not count:
         return Stated(SCHEMAS["edges"].empty_table())
     edges = judged(bench, source, "UMLS:", dropped)
     return Stated(edges, [("edges", count, dropped)], quarantine)
 
+
+WORDS = "SELECT word FROM stated UNION ALL SELECT rel FROM stated"
+"""Every name of a relation: RELA, and REL, which may be a reason to leave a row out."""
 
 FROM_SECOND_TO_FIRST = """
     INSERT INTO stated
@@ -79,16 +82,16 @@ def judged(
     bench.execute(
         """
         CREATE VIEW judged AS
-        SELECT s.*, r.predicate, r.forward, coalesce(r.turned, false) AS turned,
+        SELECT s.*, r.predicate, r.forward, r.turned, r.negated,
                CASE WHEN s.suppress NOT IN ('N', '') THEN 'suppressed'
-                    WHEN coalesce(r.dropped, '') <> '' THEN r.dropped
-                    WHEN coalesce(g.dropped, '') <> '' THEN g.dropped
+                    WHEN r.dropped <> '' THEN r.dropped
+                    WHEN g.dropped <> '' THEN g.dropped
                     WHEN s.subject = '' OR s.object = '' THEN 'no_concept'
                     WHEN s.subject = s.object THEN 'same_concept'
-                    WHEN r.stated IS NULL AND s.dir = 'N' THEN 'inverse'
+                    WHEN NOT r.listed AND s.dir = 'N' THEN 'inverse'
                     ELSE '' END AS reason
-        FROM stated s LEFT JOIN relations r ON s.word = r.stated
-                      LEFT JOIN relations g ON s.rel = g.stated"""
+        FROM stated s JOIN relations r ON s.word = r.stated
+                      JOIN relations g ON s.rel = g.stated"""
     )
     counts = bench.execute("SELECT reason, count(*) FROM judged GROUP BY reason").fetchall()
     kept = 0
@@ -102,16 +105,15 @@ def judged(
         "edges",
         """
         SELECT $prefix || CASE WHEN turned THEN object ELSE subject END AS subject,
-               coalesce(predicate, 'RELATED_TO') AS predicate,
+               predicate,
                $prefix || CASE WHEN turned THEN subject ELSE object END AS object,
-               false AS negated, '' AS route, $source AS source,
+               negated, '' AS route, $source AS source,
                coalesce(k.origin, 'infores:umls-' || lower(replace(j.sab, '_', '-'))) AS origin,
                coalesce(k.licence, $licence) AS licence,
                trim(j.sab || ' ' || coalesce(v.version, ''))
                  || CASE WHEN predicate = 'SUBCLASS_OF' THEN ''
-                         ELSE ', ' || coalesce(forward, word) END AS provenance,
-               CASE WHEN coalesce(predicate, 'RELATED_TO') = 'RELATED_TO'
-                    THEN coalesce(forward, word) ELSE '' END AS original_predicate
+                         ELSE ', ' || forward END AS provenance,
+               CASE WHEN predicate = 'RELATED_TO' THEN forward ELSE '' END AS original_predicate
         FROM judged j LEFT JOIN sources k ON j.sab = k.sab LEFT JOIN versions v ON j.sab = v.sab
         WHERE reason = ''""",
         {"prefix": prefix, "source": source.infores, "licence": source.licence},
