@@ -22,6 +22,7 @@ from ehrkg.ontology.schema import Knowledge
 
 MAPPING_ID = "m"
 """Prefix of the ids given to rows of MAPPINGS; edges of EDGES have ids that begin with "e"."""
+_IDS_PIECE = 100_000
 
 
 def write_hospital(store: GraphStore, hospital: Hospital) -> None:
@@ -157,16 +158,20 @@ def write_templates(store: GraphStore, templates: pa.Table) -> None:
 
 
 def _write_synonyms(store: GraphStore, synonyms: pa.Table) -> None:
-    ids = pa.array(
-        [
-            short_id("y", *row.values())
-            for row in synonyms.select(["concept", "text", "scope", "source"]).to_pylist()
-        ],
-        pa.string(),
-    )
+    ids = _content_ids("y", synonyms.select(["concept", "text", "scope", "source"]))
     table = synonyms.append_column("id", ids)
     store.write_nodes("Synonym", table)
     store.write_edges("HAS_SYNONYM", _unique(_edges(table, "concept", "id")))
+
+
+def _content_ids(prefix: str, table: pa.Table) -> pa.ChunkedArray:
+    """An id a row out of its content, a piece at a time: rows as Python values are large."""
+    pieces = [
+        pa.array([short_id(prefix, *row) for row in zip(*columns, strict=True)], pa.string())
+        for batch in table.to_batches(max_chunksize=_IDS_PIECE)
+        for columns in [[column.to_pylist() for column in batch.columns]]
+    ]
+    return pa.chunked_array(pieces, pa.string())
 
 
 def _write_statements(store: GraphStore, edges: pa.Table) -> None:
@@ -185,8 +190,7 @@ def _write_statements(store: GraphStore, edges: pa.Table) -> None:
 
 def _write_mappings(store: GraphStore, mappings: pa.Table) -> None:
     keys = mappings.select(["subject", "predicate", "object", "source", "confidence"])
-    ids = [short_id(MAPPING_ID, *row.values()) for row in keys.to_pylist()]
-    table = mappings.append_column("id", pa.array(ids, pa.string()))
+    table = mappings.append_column("id", _content_ids(MAPPING_ID, keys))
     table = table.rename_columns({"subject": "from", "object": "to"})
     for predicate in _sorted_unique(mappings.column("predicate")):
         if predicate not in MAPPING_PREDICATES:
