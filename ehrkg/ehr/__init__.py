@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospital
+from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ehrkg.ehr.overlap import alike, carevue_visits, refuse_overlap
     from ehrkg.ehr.reader import detect, read, table_files
 
 __all__ = [
@@ -16,15 +18,22 @@ __all__ = [
     "VISITS",
     "VISIT_CODES",
     "Hospital",
+    "alike",
+    "carevue_visits",
     "detect",
     "read",
+    "refuse_overlap",
     "table_files",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in ("detect", "read", "table_files"):
-        from ehrkg.ehr import reader
-
-        return getattr(reader, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "alike": "overlap",
+        "carevue_visits": "overlap",
+        "detect": "reader",
+        "read": "reader",
+        "refuse_overlap": "overlap",
+        "table_files": "reader",
+    },
+)

@@ -6,7 +6,7 @@ the same are Ibis expressions, the same for every format and every engine.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -56,8 +56,9 @@ def lay(source: Source, unit: Unit, name: str) -> Laid:
     Raises:
         InputError: a column is missing.
     """
-    raw = source.open(unit.table, unit.own_columns(), name=f"text_{name}")
-    check_columns(raw, unit.own_columns(needed=True))
+    raw = source.open(unit.table, unit.own_columns, name=f"text_{name}")
+    if lacking := unit.lacking(raw.columns):
+        raise _no_column(raw, lacking, unit.own_columns)
     if not raw.rows and not unit.optional:
         raise InputError(
             "the table has a header but no rows",
@@ -66,7 +67,7 @@ def lay(source: Source, unit: Unit, name: str) -> Laid:
             todo="export the table again",
         )
     held = [f"text_{name}"]
-    text = _with_all(raw.text, unit.own_columns())
+    text = _with_all(raw.text, unit.own_columns)
     if unit.pick:
         text = text.filter(matches(text, unit.pick))
     if unit.distinct:
@@ -87,21 +88,14 @@ def matches(text: Table, pick: Pick) -> StringValue:
     return text[pick.column].fill_null("").re_search(pick.matches)
 
 
-def check_columns(raw: RawTable, columns: Collection[str]) -> None:
-    """Raise for a column that a table lacks.
-
-    Raises:
-        InputError: it lacks one.
-    """
-    for column in sorted(columns):
-        if column not in raw.columns:
-            raise InputError(
-                f"the table has no column {column!r}",
-                **(raw.where() | ({"line": 1} if raw.files else {})),
-                found=", ".join(raw.columns.values()),
-                expected=", ".join(sorted(columns)),
-                todo="export the table with this column, or rename it if it has another name",
-            )
+def _no_column(raw: RawTable, lacking: Sequence[str], wanted: Collection[str]) -> InputError:
+    return InputError(
+        f"the table has no column {lacking[0]!r}",
+        **(raw.where() | ({"line": 1} if raw.files else {})),
+        found=", ".join(raw.columns.values()),
+        expected=", ".join(sorted(wanted)),
+        todo="export the table with this column, or rename it if it has another name",
+    )
 
 
 def _with_all(text: Table, columns: Collection[str]) -> Table:
@@ -133,7 +127,8 @@ def _look_up(source: Source, text: Table, lookup: Lookup, name: str) -> Table:
         return text.mutate(**{ours: ibis.null("string") for ours in names})
     picked = {lookup.pick.column} if lookup.pick else set()
     raw = source.open(lookup.table, {lookup.equals, *lookup.columns, *picked}, name=name)
-    check_columns(raw, {lookup.equals, *picked})
+    if lacking := sorted({lookup.equals, *picked} - set(raw.columns)):
+        raise _no_column(raw, lacking, {lookup.equals, *lookup.columns, *picked})
     other = _with_all(raw.text, lookup.columns)
     if lookup.pick:
         other = other.filter(matches(other, lookup.pick))

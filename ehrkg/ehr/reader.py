@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ehrkg.ehr import schema
@@ -151,14 +151,12 @@ def _detected(source: Path) -> tuple[Format, Files]:
 
 def _misfit(form: Format, files: Files) -> int:
     """How many columns that a format needs its tables lack: formats may share names of tables."""
-    return sum(
-        len(
-            unit.own_columns(needed=True)
-            - {column.strip().lower() for column in columns_of(files[unit.table])}
-        )
-        for unit in form.units
-        if unit.table in files and not unit.optional
-    )
+    there = {table: _folded(columns_of(files[table])) for table in form.needed}
+    return sum(len(u.lacking(there[u.table])) for u in form.units if u.table in there)
+
+
+def _folded(columns: Sequence[str]) -> set[str]:
+    return {column.strip().lower() for column in columns}
 
 
 def _missing(folder: Path, form: Format, lacking: str) -> InputError:

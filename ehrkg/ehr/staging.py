@@ -210,7 +210,7 @@ def _quarantine(staged: Staged) -> pa.Table:
     who = {f"{_OURS}{key}": rows[key] if key in rows.columns else ibis.literal("") for key in WHO}
     bad = rows.select(*ROW_COLUMNS, "reason", **who)
     found = raw.text.join(bad, list(ROW_COLUMNS)).order_by(ROW_COLUMNS).to_pyarrow().to_pylist()
-    read = {key: name for key, name in raw.columns.items() if key in unit.own_columns()}
+    read = {key: name for key, name in raw.columns.items() if key in unit.own_columns}
     return pa.Table.from_pylist(
         [
             {

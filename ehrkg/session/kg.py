@@ -96,11 +96,13 @@ class KnowledgeGraph:
 
         Raises:
             InputError: the tables can't be used; it says which file, line and column.
-            UsageError: the graph holds the visits of other tables.
+            UsageError: the graph holds the visits of other tables; where they are the same
+                admissions under other ids (MIMIC-III beside MIMIC-IV), it says so.
         """
         hospital = ehr.read(source, format=format, ledger=self.ledger, pseudonymise=pseudonymise)
-        stored = readers.read_hospital(self.store).visits
-        if stored.num_rows and not stored.equals(hospital.visits):
+        stored = readers.read_hospital(self.store)
+        if stored.visits.num_rows and not stored.visits.equals(hospital.visits):
+            ehr.refuse_overlap(stored, hospital)
             raise UsageError(
                 "this graph holds another hospital's visits",
                 todo="open another file, or name another build: ehrkg.open(..., build=...)",

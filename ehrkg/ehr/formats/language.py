@@ -7,7 +7,7 @@ every format alike. ``formats/README.md`` shows the language with an example of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,8 @@ class Field:
     """Where one of our fields stands.
 
     Attributes:
-        columns: the table's columns, in lower case; the first that is not empty counts. A column
-            of a lookup is written ``lookup.column``.
+        columns: the table's columns, in lower case; the first that is not empty counts, and one
+            must be there. A column of a lookup is written ``lookup.column``.
         type: one of TYPES.
         needed: an empty value makes the row unusable.
         optional: the table may lack the columns.
@@ -101,22 +101,38 @@ class Unit:
     by_date: bool = False
     optional: bool = False
 
-    def own_columns(self, *, needed: bool = False) -> set[str]:
-        """The columns of the table itself that are read, in lower case.
+    @property
+    def own_columns(self) -> frozenset[str]:
+        """The columns of the table itself that are read, in lower case."""
+        fields = (own(each.columns) for each in self.columns.values())
+        return frozenset({column for columns in fields for column in columns} | self._for_rows)
+
+    @property
+    def _for_rows(self) -> set[str]:
+        """The columns without which there are no rows."""
+        picked = {self.pick.column} if self.pick else set()
+        keys = own(lookup.key for lookup in self.lookups)
+        return {*self.wide, *keys} | picked | ({self.distinct} if self.distinct else set())
+
+    def lacking(self, there: Collection[str]) -> list[str]:
+        """The columns that must be there and are not; of several for one field, one will do.
 
         Args:
-            needed: only those that must be there.
+            there: the table's columns, in lower case.
         """
-        found = {
-            column
-            for each in self.columns.values()
-            if not (needed and each.optional)
-            for column in each.columns
-            if "." not in column
-        }
-        found |= {lookup.key for lookup in self.lookups if "." not in lookup.key}
-        found |= {*self.wide} | ({self.pick.column} if self.pick else set())
-        return found | ({self.distinct} if self.distinct else set())
+        optional = set(own(lookup.key for lookup in self.lookups if lookup.optional))
+        lacking = self._for_rows - optional - set(there)
+        for each in self.columns.values():
+            columns = own(each.columns)
+            whole = len(columns) == len(each.columns)
+            if whole and columns and not each.optional and not set(columns) & set(there):
+                lacking.add(columns[0])
+        return sorted(lacking)
+
+
+def own(columns: Iterable[str]) -> tuple[str, ...]:
+    """Those of some columns that are the table's own, not a lookup's."""
+    return tuple(column for column in columns if "." not in column)
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,11 @@ def format_of_mapping(path: Path) -> Format:
     try:
         rows = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
         raise InputError(
             "the mapping of tables can't be read",
             file=path,
+            line=mark.line + 1 if mark else None,
             found=str(error).splitlines()[0],
             todo="write it as YAML: see ehrkg/ehr/formats/mapping.py",
         ) from error

@@ -47,7 +47,21 @@ class FileTables:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Close the engine.
+
+        Raises:
+            InputError: it ran out of disk or memory.
+        """
+        import duckdb
+
         self._con.disconnect()
+        if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
+            raise InputError(
+                "the disk or the memory is full",
+                file=self._scratch.parent,
+                found=str(error).splitlines()[0],
+                todo="make room there, or let TMPDIR name a folder on a larger disk",
+            ) from error
 
     def tables(self) -> Collection[str]:
         """See ``Source.tables``."""
