@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     import duckdb
 
+_QUIET = {"enable_progress_bar": "false"}
+"""A library draws no bars on its caller's terminal."""
 WORK_MEMORY = "1536MB"
 """What DuckDB may hold while it works; beyond this it goes to a temporary folder on disk."""
 
@@ -24,7 +26,7 @@ def _database() -> duckdb.DuckDBPyConnection:
     """One empty in-memory database a process: opening one takes longer than most queries here."""
     import duckdb
 
-    return duckdb.connect(":memory:")
+    return duckdb.connect(":memory:", config=_QUIET)
 
 
 LARGE = 2_000_000
@@ -87,6 +89,7 @@ def workbench(file: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
         connection = duckdb.connect(
             ":memory:" if small else str(Path(folder) / "work.duckdb"),
             config={
+                **_QUIET,
                 "memory_limit": WORK_MEMORY,
                 "temp_directory": str(spill),
                 "preserve_insertion_order": "false",

@@ -122,6 +122,7 @@ def compared(ours: Took, peer: Took, share: float) -> None:
 
 def copy(query: str, path: Path, *, delimiter: str = "\t", header: bool = True) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    duckdb.execute("SET enable_progress_bar = false")
     said = "true" if header else "false"
     duckdb.sql(
         f"COPY ({query}) TO '{path}' (FORMAT csv, DELIMITER '{delimiter}', HEADER {said}, QUOTE '')"
@@ -216,6 +217,9 @@ PARTS: dict[str, Callable[[Path], None]] = {"kgx": kgx, "umls": umls, "obo": obo
 
 
 def main() -> None:
+    print(
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the first line", flush=True
+    )
     for name in sys.argv[1:] or PARTS:
         with tempfile.TemporaryDirectory() as folder:
             PARTS[name](Path(folder))
