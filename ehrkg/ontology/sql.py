@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     import duckdb
 
-_QUIET = {"enable_progress_bar": "false"}
-"""A library draws no bars on its caller's terminal."""
+_QUIET = "SET enable_progress_bar = false"
+"""A library draws no bars on its caller's terminal; each connection is told anew."""
 WORK_MEMORY = "1536MB"
 """What DuckDB may hold while it works; beyond this it goes to a temporary folder on disk."""
 
@@ -26,7 +26,7 @@ def _database() -> duckdb.DuckDBPyConnection:
     """One empty in-memory database a process: opening one takes longer than most queries here."""
     import duckdb
 
-    return duckdb.connect(":memory:", config=_QUIET)
+    return duckdb.connect(":memory:")
 
 
 LARGE = 2_000_000
@@ -45,6 +45,7 @@ def run(
             bench.execute("SET preserve_insertion_order = true")
             return _run(bench, query, parameters, tables)
     with _database().cursor() as cursor:
+        cursor.execute(_QUIET)
         return _run(cursor, query, parameters, tables)
 
 
@@ -89,12 +90,12 @@ def workbench(file: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
         connection = duckdb.connect(
             ":memory:" if small else str(Path(folder) / "work.duckdb"),
             config={
-                **_QUIET,
                 "memory_limit": WORK_MEMORY,
                 "temp_directory": str(spill),
                 "preserve_insertion_order": "false",
             },
         )
+        connection.execute(_QUIET)
         try:
             yield connection
         finally:
