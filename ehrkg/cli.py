@@ -130,6 +130,10 @@ def build(
         list[Path] | None,
         typer.Option(help="A further ontology or table of knowledge; may be given several times."),
     ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="Your own mapping, SSSOM or code and concept as TSV: it overrides ours."),
+    ] = None,
     task: Annotated[
         list[str] | None, typer.Option(help="A task to make questions for; all by default.")
     ] = None,
@@ -171,6 +175,7 @@ def build(
     settings = Settings(
         format=format,
         knowledge=tuple(str(path) for path in knowledge or ()),
+        mapping=str(mapping) if mapping else None,
         tasks=tuple(task) if task else None,
         seed=seed,
         graph=graph,
@@ -313,6 +318,35 @@ def _lint(path: Path) -> None:
         typer.echo(f"{path}:{finding}")
     if findings:
         raise typer.Exit(1)
+
+
+@app.command()
+def coverage(
+    directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    knowledge: Annotated[
+        list[Path] | None,
+        typer.Option(help="Show the reach with this knowledge too; may be given several times."),
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="A folder for the tables, and 200 mapped rows to judge.")
+    ] = None,
+    judged: Annotated[
+        Path | None, typer.Option(help="A sample with the column `judgement` filled in.")
+    ] = None,
+    seed: Seed = 7,
+) -> None:
+    """Say how much of what was written reaches a concept, by which way, and what does not."""
+    from rich.console import Console
+
+    from ehrkg.session.coverage import coverage as measured
+    from ehrkg.session.coverage import write_tables
+    from ehrkg.session.coverage_text import show_coverage
+
+    found = measured(directory, knowledge=knowledge or (), judged=judged, seed=seed)
+    console = Console()
+    show_coverage(console if console.is_terminal else Console(width=WIDE), found)
+    for path in write_tables(found, to) if to is not None else ():
+        typer.echo(f"Written: {path}")
 
 
 @app.command()

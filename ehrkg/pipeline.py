@@ -67,7 +67,7 @@ def build(
     """
     source, chosen = Path(source), settings or Settings()
     bar = progress or (lambda _stage: Silent())
-    inputs = input_hashes(source, chosen.knowledge, format=chosen.format)
+    inputs = input_hashes(source, chosen.knowledge, format=chosen.format, mapping=chosen.mapping)
     identity: dict[str, object] = {
         "inputs": inputs,
         "settings": chosen.as_json(),
@@ -95,7 +95,8 @@ def build(
 
         bar("map")
         mapped = work.stage("map", lambda ledger: mapping.map_codes(
-            hospital.codes, knowledge, ledger=ledger))
+            hospital.codes, knowledge, ledger=ledger,
+            overrides=mapping.read_overrides(chosen.mapping) if chosen.mapping else None))
 
         candidates = work.stage("propose", lambda ledger: chosen.proposer.propose(
             hospital, tasks=chosen.tasks, ledger=ledger, progress=bar("propose")))

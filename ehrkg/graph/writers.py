@@ -87,12 +87,19 @@ def write_knowledge(store: GraphStore, knowledge: Knowledge) -> None:
     _join_tree(store)
 
 
-def write_links(store: GraphStore, links: pa.Table) -> None:
-    """Links from codes to concepts (LINKS); a code's earlier links are replaced."""
+def write_links(store: GraphStore, links: pa.Table, mapped: pa.ChunkedArray | None = None) -> None:
+    """Links from codes to concepts (LINKS); a code's earlier links are replaced.
+
+    Args:
+        store: an open graph.
+        links: the links.
+        mapped: the codes that were mapped; those among them that have no link now lose the links
+            they had. The codes of ``links`` by default.
+    """
     _bare_codes(store, links.column("code"))
     _bare(store, "Concept", links.column("concept"))
     table = links.rename_columns({"code": "from", "concept": "to"})
-    _replace_edges(store, "MAPS_TO", links.column("code"), table)
+    _replace_edges(store, "MAPS_TO", links.column("code") if mapped is None else mapped, table)
 
 
 def write_relations(store: GraphStore, relations: pa.Table, evidence: pa.Table) -> None:

@@ -1,135 +1,87 @@
-"""The chain of methods from codes to concepts."""
+"""The chain of methods from codes to concepts, run over a hospital's codes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
 
 import pyarrow as pa
 
 from ehrkg.foundation.ledger import Ledger
-from ehrkg.mapping import NEAR, crossref, gem, index, labels
-from ehrkg.mapping.drugs import lexicon
-from ehrkg.mapping.drugs.reading import Reading, read_drug
-from ehrkg.mapping.links import Link, best
-from ehrkg.mapping.names import Key, read_yaml
+from ehrkg.mapping import NEAR, mapper
+from ehrkg.mapping.drug_links import ingredients
+from ehrkg.mapping.index import Index
+from ehrkg.mapping.links import Link
+from ehrkg.mapping.mapper import Code
+from ehrkg.mapping.overrides import Overrides
 from ehrkg.mapping.schema import DRUG_STRINGS, LINKS, Mapping
 from ehrkg.ontology.schema import Knowledge
 
 STAGE = "map"
-HOW = {
-    "unqualified": "with no more said means",
-    "prefix": "begins the name",
-    "fuzzy": "is nearly the name",
-}
-"""How an explanation says that a drug was not read under its very name."""
 
 
-def map_codes(codes: pa.Table, knowledge: Knowledge, *, ledger: Ledger | None = None) -> Mapping:
+def map_codes(
+    codes: pa.Table,
+    knowledge: Knowledge,
+    *,
+    overrides: Overrides | None = None,
+    ledger: Ledger | None = None,
+) -> Mapping:
     """Link the codes of a hospital to the concepts of the knowledge.
 
-    Diagnosis and procedure codes go by mappings and cross-references, of the code and of what
-    stands above it in its tree, and by name; where these give nothing near, by GEM to the other ICD
-    version. Drug strings go by their ingredients. The links at the lowest level are kept, all
-    of them. Nothing is linked to a chapter, a block, a group of codes, or "disease".
+    What the user says of a code stands. Else diagnosis and procedure codes go by mappings and
+    cross-references, of the code and of what stands above it in its tree, and by name; where these
+    give nothing near, by GEM to the other ICD version, by the axes of ICD-10-PCS, and by the code
+    that a mistyped one stands for. Codes of SNOMED CT, RxNorm, ATC and NDC go by what the knowledge
+    says of them, and by name. Drug strings go by their ingredients. The links at the lowest level
+    are kept, all of them. Nothing is linked to a chapter, a block, a group of codes, or "disease".
 
     Args:
         codes: the schema CODES.
         knowledge: concepts with names and mappings, and the code trees (``ontology.for_codes``).
-        ledger: gets, for each kind of code: how many are linked, near, and exact.
+        overrides: a user's own mapping (``read_overrides``).
+        ledger: gets, for each kind of code: how many are linked, near, and exact; and how many rows
+            of the user's mapping were of use.
 
     Returns:
         LINKS and DRUG_STRINGS; a function of the sets of rows given, not of their order.
     """
-    rows = sorted(
-        zip(
-            codes["id"].to_pylist(),
-            codes["name"].to_pylist(),
-            codes["kind"].to_pylist(),
-            strict=True,
-        )
-    )
-    looked_up = index.build(knowledge)
-    kinds = {kind: frozenset(fit) for kind, fit in read_yaml("rules.yaml")["kinds"].items()}
-    names = {
-        kind: labels.by_name(index.labels(knowledge, looked_up.kinds, kinds[kind]))
-        for kind in ("diagnosis", "procedure")
-    }
-    drugs = lexicon.build(index.labels(knowledge, looked_up.kinds, kinds["drug"]))
+    rows = code_rows(codes)
+    chain = mapper.build(knowledge, rows, overrides)
     links: list[Link] = []
     strings: list[tuple[str, str, list[str]]] = []
     reasons: dict[str, str] = {}
-    for code, name, kind in rows:
-        if kind == "drug":
-            reading = read_drug(code.partition(":")[2] or name or "", drugs)
-            links += _drug_links(code, reading, looked_up)
-            strings.append((code, reading.kind, _ingredients(reading, looked_up)))
-            if not reading.found:
-                reasons[code] = f"no_ingredient_{reading.kind}"
-            continue
-        found = best(_code_links(code, name or "", looked_up, names.get(kind, {})))
+    for code in rows:
+        found = chain.links(code)
         links += found
-        if not found:
-            reasons[code] = _reason(code, looked_up)
+        if code.kind == "drug":
+            reading = chain.reading(code)
+            strings.append((code.id, reading.kind, ingredients(reading, chain.index)))
+            if not found:
+                reasons[code.id] = f"no_ingredient_{reading.kind}"
+        elif not found:
+            reasons[code.id] = _reason(code.id, chain)
     if ledger is not None:
         _account(rows, links, reasons, ledger)
+        if overrides is not None:
+            overrides.account(frozenset(code.id for code in rows), chain.index, ledger)
     return Mapping(_link_table(links), _string_table(strings))
 
 
-def _code_links(
-    code: str, name: str, looked_up: index.Index, names: dict[Key, tuple[index.Label, ...]]
-) -> list[Link]:
-    """The code's own mappings and names; where these give nothing near, its equivalents' too."""
-
-    def reach(place: str) -> list[Link]:
-        found = crossref.find(place, looked_up)
-        if not any(link.levels == 0 for link in found):
-            found += labels.find(place, name if place == code else "", looked_up, names)
-        return found
-
-    found = reach(code)
-    if not any(link.levels <= NEAR for link in found):
-        found += gem.find(code, looked_up, reach)
-    return found
+def code_rows(codes: pa.Table) -> list[Code]:
+    """CODES as sorted rows of what mapping needs."""
+    columns = (codes[name].to_pylist() for name in ("id", "name", "kind"))
+    return sorted(Code(code, name or "", kind) for code, name, kind in zip(*columns, strict=True))
 
 
-def _reason(code: str, looked_up: index.Index) -> str:
-    if code not in looked_up.names:
-        return "code_without_tree"
-    return "no_mapping_or_name"
+def _reason(code: str, chain: mapper.Mapper) -> str:
+    if code in chain.overrides.rows:
+        return "none_by_the_users_mapping"
+    return _no_way(code, chain.index)
 
 
-def _drug_links(code: str, reading: Reading, looked_up: index.Index) -> list[Link]:
-    levels = read_yaml("rules.yaml")["vehicles"]["levels"] if reading.vehicle else 0
-    single = len(reading.concepts) == 1 and not reading.partly and not reading.vehicle
-    chosen: dict[str, Link] = {}
-    for item in reading.found:
-        for concept in item.hit.concepts:
-            method = item.hit.method
-            label = item.hit.label
-            how = HOW.get(method, "is")
-            link = Link(
-                code=code,
-                levels=levels,
-                concept=concept,
-                method=method,
-                predicate="skos:exactMatch" if single else "skos:broadMatch",
-                confidence=reading.confidence(item),
-                source=label.source,
-                explanation=(
-                    f"{item.phrase!r} {how} {label.text!r}, "
-                    f"{'a brand' if label.scope == 'brand' else 'a name'} of "
-                    f"{looked_up.names.get(concept) or concept}"
-                    f"{f', which {item.product!r} holds' if item.product else ''}"
-                    f"{', ordered as a vehicle' if reading.vehicle else ''}"
-                ),
-            )
-            if concept not in chosen or link.confidence > chosen[concept].confidence:
-                chosen[concept] = link
-    return list(chosen.values())
-
-
-def _ingredients(reading: Reading, looked_up: index.Index) -> list[str]:
-    return sorted({(looked_up.names.get(c) or c).lower() for c in reading.concepts})
+def _no_way(code: str, index: Index) -> str:
+    return "no_mapping_or_name" if code in index.names else "code_without_tree"
 
 
 def _link_table(links: Sequence[Link]) -> pa.Table:
@@ -145,9 +97,9 @@ def _string_table(strings: Sequence[tuple[str, str, list[str]]]) -> pa.Table:
 
 
 def _account(
-    rows: Sequence[tuple[str, str, str]],
+    rows: Sequence[Code],
     links: Sequence[Link],
-    reasons: dict[str, str],
+    reasons: Mapped[str, str],
     ledger: Ledger,
 ) -> None:
     """Three balanced lines a kind: linked at all, near, exact."""

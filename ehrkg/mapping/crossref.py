@@ -21,8 +21,14 @@ STEP = {"skos:exactMatch": 0, "skos:narrowMatch": 1, "skos:closeMatch": 1}
 """Levels a predicate adds: the code is the concept, one kind of it, or something close to it.
 A broadMatch says that the code is the wider one: no link arises from it."""
 
-PCS_AXES_BEFORE_NONE = len("ICD10PCS:") + 5
+PCS = "ICD10PCS:"
+PCS_AXES_BEFORE_NONE = len(PCS) + 5
 """From the sixth axis (device) on, "Z" says that there is none."""
+PCS_AXES_THAT_NAME = len(PCS) + 4
+"""Section, body system, operation and body part say what is done; the other axes say how."""
+ICD10, FIRST_ENCOUNTER = "ICD10CM:", "ABC"
+"""Seventh characters of active treatment: they say when it was coded, not what it is."""
+ICD10_LENGTH = 7
 
 
 class Place(NamedTuple):
@@ -44,16 +50,18 @@ def depths(code: str, index: Index) -> list[Place]:
 
     A leaf that only says that nothing more is said ("I50.9 Heart failure, unspecified") is the
     same concept as its parent, so that step is not counted; nor is the one from an ICD-10-PCS code
-    to the same without its last "Z", which says "no device" or "no qualifier". Nor are steps under
-    a node whose codes are all kinds of what it means (rules.yaml, kinds_below); but what is found
-    beyond them is a wider concept, one level away at least.
+    to the same without its last "Z", which says "no device" or "no qualifier", nor those off an
+    ICD-10-CM code's placeholder "X" and its seventh character of first treatment. Nor are steps
+    under a node whose codes are all kinds of what it means (rules.yaml, kinds_below), and those
+    along the axes of an ICD-10-PCS code that say how (approach, device, qualifier); but what is
+    found beyond them is a wider concept, one level away at least.
     """
     places = index.chain(code)
     found = [Place(code, 0, 0)]
     depth = least = 0
     for at, (below, place) in enumerate(pairwise(places), start=1):
         if not _says_the_same(below, place, index):
-            if _kinds_below() & set(places[at:]):
+            if _says_how(below) or _kinds_below() & set(places[at:]):
                 least = 1
             else:
                 depth = max(depth, least) + 1
@@ -67,8 +75,24 @@ def _kinds_below() -> frozenset[str]:
     return frozenset(f"{system}:{code}" for system, codes in rows.items() for code in codes)
 
 
+def _says_how(code: str) -> bool:
+    return code.startswith(PCS) and len(code) > PCS_AXES_THAT_NAME
+
+
+def _is_placeholder(below: str, place: str) -> bool:
+    """Whether a step up takes off nothing but a placeholder or the mark of first treatment."""
+    if not below.startswith(ICD10):
+        return False
+    plain, wider = (code.removeprefix(ICD10).replace(".", "") for code in (below, place))
+    if len(plain) == ICD10_LENGTH and plain[-1] in FIRST_ENCOUNTER:
+        plain = plain[:-1]
+    return plain.rstrip("X") == wider.rstrip("X")
+
+
 def _says_the_same(below: str, place: str, index: Index) -> bool:
-    if below.startswith("ICD10PCS:") and below.endswith("Z") and len(below) > PCS_AXES_BEFORE_NONE:
+    if below.startswith(PCS) and below.endswith("Z") and len(below) > PCS_AXES_BEFORE_NONE:
+        return True
+    if _is_placeholder(below, place):
         return True
     name, wider = index.names.get(below, ""), index.names.get(place, "")
     if not (is_unspecified(name) and wider):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import pyarrow.compute as pc
 
-from ehrkg.ehr.codes import CODE_SYSTEMS
 from ehrkg.mapping.names import Key, key, read_yaml
+from ehrkg.ontology.code_trees import TREES
 from ehrkg.ontology.curies import normalise
 from ehrkg.ontology.schema import Knowledge
 
@@ -47,6 +47,9 @@ class Index:
         gems: code -> the other version's codes, with predicate and confidence.
         above: concept -> its direct superclasses, among concepts.
         terms: tree code -> inclusion terms that say what the code itself says ("... NOS").
+        sources: concept -> the source that named it.
+        same: concept -> those that an exact match joins it to, either way.
+        stated: the concepts that an edge other than a subclass edge speaks of.
     """
 
     names: Mapping[str, str]
@@ -56,6 +59,16 @@ class Index:
     gems: Mapping[str, tuple[Reference, ...]]
     above: Mapping[str, frozenset[str]]
     terms: Mapping[str, tuple[str, ...]]
+    sources: Mapping[str, str]
+    same: Mapping[str, tuple[str, ...]]
+    stated: frozenset[str]
+
+    def spoken_of(self, concept: str) -> tuple[str, ...]:
+        """The concept, or those that are the same and have statements where it has none."""
+        if concept in self.stated:
+            return (concept,)
+        others = tuple(each for each in self.same.get(concept, ()) if each in self.stated)
+        return others or (concept,)
 
     def linkable(self, concept: str) -> bool:
         """Whether a concept may be linked to: none of the code systems, none too general.
@@ -85,11 +98,28 @@ def is_code(curie: str) -> bool:
     >>> is_code("ICD10CM:I50"), is_code("MONDO:0005252")
     (True, False)
     """
-    return curie.partition(":")[0] in CODE_SYSTEMS
+    return curie.partition(":")[0] in _code_prefixes()
 
 
-def build(knowledge: Knowledge) -> Index:
-    """Lay out a Knowledge; the order of its rows decides nothing."""
+@cache
+def _code_prefixes() -> frozenset[str]:
+    return frozenset(TREES) | frozenset(read_yaml("rules.yaml")["only_codes"])
+
+
+def build(
+    knowledge: Knowledge,
+    prefixes: Iterable[str] = (),
+    canonical: Callable[[str], tuple[str, ...]] = lambda curie: (normalise(curie),),
+) -> Index:
+    """Lay out a Knowledge; the order of its rows decides nothing.
+
+    Args:
+        knowledge: what the ontologies say.
+        prefixes: of the vocabularies, beside those with a tree, that the hospital's codes are of;
+            mapping rows that speak of others are joined only as exact matches.
+        canonical: the forms under which the object of a mapping row is looked up.
+    """
+    wanted = frozenset(prefixes)
     concepts = knowledge.concepts
     ids = concepts["id"].to_pylist()
     names = dict(zip(ids, concepts["name"].to_pylist(), strict=True))
@@ -97,17 +127,24 @@ def build(knowledge: Knowledge) -> Index:
     parents, above = _hierarchy(knowledge)
     references: dict[str, set[Reference]] = {}
     gems: dict[str, set[Reference]] = {}
+    same: dict[str, set[str]] = {}
     table = knowledge.mappings
     for subject, predicate, target, confidence, source in zip(
         *(table[name].to_pylist() for name in table.column_names), strict=True
     ):
         if is_code(subject):
             gems.setdefault(subject, set()).add(Reference(target, predicate, confidence, source))
-        else:
-            target = normalise(target)
-            if is_code(target):
-                row = Reference(subject, predicate, confidence, source)
-                references.setdefault(target, set()).add(row)
+            continue
+        used = _used_prefix(target.partition(":")[0])
+        if used in _code_prefixes() or used in wanted:
+            row = Reference(subject, predicate, confidence, source)
+            for form in canonical(target):
+                references.setdefault(form, set()).add(row)
+        if predicate == "skos:exactMatch":
+            other = f"{used}:{target.partition(':')[2].strip()}"
+            if other in kinds:
+                same.setdefault(subject, set()).add(other)
+                same.setdefault(other, set()).add(subject)
     return Index(
         names,
         kinds,
@@ -116,7 +153,21 @@ def build(knowledge: Knowledge) -> Index:
         _sorted(gems),
         {concept: frozenset(found) for concept, found in above.items()},
         _unspecified_terms(knowledge),
+        dict(zip(ids, concepts["source"].to_pylist(), strict=True)),
+        {concept: tuple(sorted(found)) for concept, found in same.items()},
+        _spoken_of(knowledge),
     )
+
+
+@cache
+def _used_prefix(prefix: str) -> str:
+    return normalise(f"{prefix}:1").partition(":")[0]
+
+
+def _spoken_of(knowledge: Knowledge) -> frozenset[str]:
+    edges = knowledge.edges.filter(pc.not_equal(knowledge.edges["predicate"], "SUBCLASS_OF"))
+    ends = (pc.unique(edges[column]).to_pylist() for column in ("subject", "object"))
+    return frozenset(each for column in ends for each in column)
 
 
 def _sorted(found: Mapping[str, set[Reference]]) -> dict[str, tuple[Reference, ...]]:

@@ -12,6 +12,7 @@ from ehrkg.ontology.code_tables import GemRow
 from ehrkg.ontology.curies import dotted
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sources import SOURCES
+from ehrkg.ontology.spellings import respelt
 from ehrkg.ontology.tables import build, knowledge, ordered, with_edge_ids
 from ehrkg.ontology.trees import Node
 
@@ -66,9 +67,10 @@ def for_codes(codes: pa.Table, ledger: Ledger | None = None) -> Knowledge:
         ledger: gets a line: codes with a tree, codes without.
 
     Returns:
-        Concepts for the codes, for what their GEMs lead to, and for all that stands above, up to
-        the category; SUBCLASS_OF; inclusion terms as synonyms; coding-rule edges between the codes
-        given (see ``coding_rules.edges``); GEM rows as mappings; CODE_ATTRIBUTES.
+        Concepts for the codes, for what mistyped ones stand for (``spellings``), for what their
+        GEMs lead to, and for all that stands above, up to the category; SUBCLASS_OF; inclusion
+        terms as synonyms; coding-rule edges between the codes given (see ``coding_rules.edges``);
+        GEM rows as mappings; CODE_ATTRIBUTES.
 
     >>> table = pa.table({"id": ["ICD10CM:I50.23"], "name": ["Acute on chronic systolic failure"]})
     >>> for_codes(table).concepts["id"].to_pylist()[:3]
@@ -77,8 +79,16 @@ def for_codes(codes: pa.Table, ledger: Ledger | None = None) -> Knowledge:
     names = dict(zip(codes["id"].to_pylist(), codes["name"].to_pylist(), strict=True))
     given = sorted(code for code in names if node_of(code) is not None)
     asked = _with_ancestors(given)
+    meant = sorted({*given, *(other for code in given if (other := respelt(code)))})
     reached = _with_ancestors(
-        f"{other}:{dotted(other, row.target)}" for code in given for other, row in _gem_rows(code)
+        [
+            *meant,
+            *(
+                f"{other}:{dotted(other, row.target)}"
+                for code in meant
+                for other, row in _gem_rows(code)
+            ),
+        ]
     )
     nodes = [node for code in sorted(asked | reached) if (node := node_of(code)) is not None]
     if ledger is not None:
@@ -92,7 +102,7 @@ def for_codes(codes: pa.Table, ledger: Ledger | None = None) -> Knowledge:
         concepts=build("concepts", [_concept(node, names) for node in nodes]),
         synonyms=build("synonyms", [row for node in nodes for row in _synonyms(node)]),
         edges=ordered("edges", edges),
-        mappings=build("mappings", [row for code in given for row in _mappings(code)]),
+        mappings=build("mappings", [row for code in meant for row in _mappings(code)]),
         attributes=build("attributes", [_attributes(code) for code in sorted(asked)]),
     )
 

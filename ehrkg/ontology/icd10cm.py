@@ -66,6 +66,15 @@ def node(code: str) -> Node:
     )
 
 
+def has_code(code: str) -> bool:
+    """Whether the tree has a category or code, with its dot.
+
+    >>> has_code("I50.9"), has_code("I50.99")
+    (True, False)
+    """
+    return _in_tree(code)
+
+
 def _in_tree(code: str) -> bool:
     icd = _icd()
     return bool(icd.is_valid_item(code) and icd.is_category_or_subcategory(code))

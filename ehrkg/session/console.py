@@ -98,7 +98,8 @@ class Stopwatch:
         return time.monotonic() - self._began
 
 
-def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
+def text_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
+    """A table for the terminal: the first column to the left, others to the right."""
     table = Table(title=Text(title), title_justify="left", title_style="bold", show_edge=False)
     for place, name in enumerate(columns):
         table.add_column(Text(name), justify="left" if place == 0 else "right", overflow="fold")
@@ -146,7 +147,7 @@ def show_build(
             for share in shares
         ]
         console.print(
-            _table(
+            text_table(
                 "What was planted in the synthetic tables",
                 ("kind of rule", "planted", "proposed", "supported", "share"),
                 rows,
@@ -170,7 +171,7 @@ def _read_table(ledger: Ledger) -> Table:
         for entry in ledger
         if entry.stage == "read"
     ]
-    return _table("What came in", ("table", "rows", "used", "left out, and why"), rows)
+    return text_table("What came in", ("table", "rows", "used", "left out, and why"), rows)
 
 
 def _verdict_table(relations: pa.Table) -> Table:
@@ -181,7 +182,7 @@ def _verdict_table(relations: pa.Table) -> Table:
         (predicate, *(counts[predicate, verdict] for verdict in verdicts))
         for predicate in sorted({predicate for predicate, _ in counts})
     ]
-    return _table("What was proposed, and the verdicts", ("predicate", *verdicts), rows)
+    return text_table("What was proposed, and the verdicts", ("predicate", *verdicts), rows)
 
 
 def _task_table(templates: pa.Table, items: pa.Table) -> Table:
@@ -202,7 +203,7 @@ def _task_table(templates: pa.Table, items: pa.Table) -> Table:
             )
         )
     columns = ("task", "templates", "relations", "patients", "effective size", "questions")
-    return _table("Templates and questions", columns, rows)
+    return text_table("Templates and questions", columns, rows)
 
 
 def _baseline_table(scores: pa.Table) -> Table:
@@ -217,7 +218,7 @@ def _baseline_table(scores: pa.Table) -> Table:
         for row in accuracy_by(scores).to_pylist()
         if row["setting"] == "plain" and row["n_options"] == 4
     ]
-    return _table(
+    return text_table(
         "Baselines, four options", ("model", "task", "accuracy", "95 % interval", "chance"), rows
     )
 
@@ -252,7 +253,7 @@ def show_rows(console: Console, table: pa.Table, title: str = "") -> None:
     """Print a query's table."""
     rows: list[Mapping[str, Any]] = table.to_pylist()
     console.print(
-        _table(title, table.column_names, [[_plain(row[c]) for c in row] for row in rows])
+        text_table(title, table.column_names, [[_plain(row[c]) for c in row] for row in rows])
     )
     console.print(f"{table.num_rows:,} rows")
 

@@ -22,9 +22,11 @@ from ehrkg.graph import GraphStore, catalogue, open_store, readers, writers
 from ehrkg.graph.explain import explain_template
 from ehrkg.graph.explanation import Explanation
 from ehrkg.graph.neighbourhood import Neighbourhood, neighbourhood
+from ehrkg.mapping import MappingExplanation, Overrides
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
+from ehrkg.session.mapped import explain_code, stored_mapping
 from ehrkg.session.pairs import as_pairs
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
@@ -54,6 +56,7 @@ class KnowledgeGraph:
         self._hospital: Hospital | None = None
         self._knowledge: Knowledge | None = None
         self._mapping: CodeMapping | None = None
+        self._overrides: Overrides | None = None
         self._verified: Verified | None = None
 
     def __enter__(self) -> Self:
@@ -128,24 +131,43 @@ class KnowledgeGraph:
         self._mapping = self._verified = None
         return loaded
 
-    def map_codes(self) -> CodeMapping:
+    def map_codes(self, *, overrides: Overrides | str | Path | None = None) -> CodeMapping:
         """Link every code of the hospital to the concepts of the knowledge.
+
+        Args:
+            overrides: your own mapping, or its file (``ehrkg.mapping.read_overrides`` says how it
+                is written); what it says of a code stands over what the methods find.
 
         Returns:
             The links, each with method and confidence, and the kind of each drug string.
 
         Raises:
             UsageError: no hospital's tables were loaded.
+            InputError: the file can't be used.
         """
+        if overrides is not None and not isinstance(overrides, Overrides):
+            overrides = mapping.read_overrides(overrides)
         codes = self.hospital.codes
         self._knowledge = ontology.merge(
             self._base_knowledge(), ontology.for_codes(codes, ledger=self.ledger)
         )
         writers.write_knowledge(self.store, self._knowledge)
-        self._mapping = mapping.map_codes(codes, self._knowledge, ledger=self.ledger)
-        writers.write_links(self.store, self._mapping.links)
+        self._mapping = mapping.map_codes(
+            codes, self._knowledge, overrides=overrides, ledger=self.ledger
+        )
+        self._overrides = overrides
+        writers.write_links(self.store, self._mapping.links, codes["id"])
         self._verified = None
         return self._mapping
+
+    def explain_mapping(self, code: str) -> MappingExplanation:
+        """How a code came to its concepts: every method tried, and what it gave.
+
+        Args:
+            code: a Code id, such as ``ICD10CM:I50.23``; one that the hospital's tables lack may be
+                asked for too.
+        """
+        return explain_code(code, self.knowledge, self.hospital.codes, self._overrides)
 
     def propose(self, proposer: Proposer, *, tasks: Iterable[str] | None = None) -> pa.Table:
         """Let a proposer name candidate relations; nothing of it is believed yet.
@@ -319,8 +341,8 @@ class KnowledgeGraph:
     @property
     def mapping(self) -> CodeMapping:
         """Links from codes to concepts; mapped now if they were not."""
-        if self._mapping is None and readers.read_links(self.store).num_rows:
-            self._mapping = mapping.map_codes(self.hospital.codes, self.knowledge)
+        if self._mapping is None:
+            self._mapping = stored_mapping(self.store, self.hospital.codes, self.knowledge)
         return self._mapping if self._mapping is not None else self.map_codes()
 
     @property

@@ -36,6 +36,7 @@ def input_hashes(
     knowledge: tuple[str, ...],
     *,
     format: str | None = None,  # noqa: A002
+    mapping: str | None = None,
 ) -> dict[str, str]:
     """SHA-256 of every file that a build reads, by its role and its relative name.
 
@@ -45,6 +46,7 @@ def input_hashes(
         source: the folder of tables.
         knowledge: further files or folders of knowledge, in order.
         format: the tables' format; found from the tables by default.
+        mapping: a file of the user's own mappings.
 
     Raises:
         InputError: a path is not there, or a table is missing.
@@ -65,6 +67,12 @@ def input_hashes(
             if path.is_file():
                 below = path.name if path == named else path.relative_to(named).as_posix()
                 hashes[f"knowledge/{place}/{below}"] = file_hash(path)
+    if mapping is not None:
+        if not Path(mapping).is_file():
+            raise InputError(
+                "there is no such file", file=mapping, todo="check the path that you gave"
+            )
+        hashes[f"mapping/{Path(mapping).name}"] = file_hash(Path(mapping))
     return dict(sorted(hashes.items()))
 
 

@@ -13,6 +13,7 @@ from ehrkg import verify as verification
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import write_atomically
 from ehrkg.graph import open_store, readers
+from ehrkg.session.tsv import cell
 from ehrkg.verify.pairs import relation_ids
 from ehrkg.verify.schema import Verified
 
@@ -147,13 +148,6 @@ def write_verdicts(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], pa
     """
     names = [*(name for name in columns if name not in ADDED), *ADDED]
     lines = ["\t".join(names)]
-    lines += ["\t".join(_cell(row[name]) for name in names) for row in rows]
+    lines += ["\t".join(cell(row[name]) for name in names) for row in rows]
     text = "\n".join(lines) + "\n"
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list):
-        return "; ".join(map(str, value))
-    text = "" if value is None else str(value)
-    return " ".join(text.splitlines()).replace("\t", " ")

@@ -23,6 +23,8 @@ class Settings:
     Args:
         format: the tables' format; found from the tables for ``None``.
         knowledge: further ontologies or tables of knowledge, beside what ships.
+        mapping: a file of your own mappings from codes to concepts, which override all others
+            (``ehrkg.mapping.read_overrides`` says how it is written).
         tasks: which of the tasks; all by default.
         formats: which kinds of question: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``.
         strategies: how distractors are chosen.
@@ -45,6 +47,7 @@ class Settings:
 
     format: str | None = None
     knowledge: tuple[str, ...] = ()
+    mapping: str | None = None
     tasks: tuple[str, ...] | None = None
     formats: tuple[str, ...] = ("mcq4", "mcq5", "mcq6", "oeq")
     strategies: tuple[str, ...] = ("frequency",)
@@ -75,6 +78,7 @@ class Settings:
         return {
             "format": self.format,
             "knowledge": [Path(path).name for path in self.knowledge],
+            "mapping": Path(self.mapping).name if self.mapping is not None else None,
             "tasks": list(self.tasks) if self.tasks is not None else None,
             "formats": list(self.formats),
             "strategies": list(self.strategies),

@@ -48,7 +48,63 @@ def test_a_pcs_axis_that_says_none_is_no_level() -> None:
     )
     found = mapped("ICD10PCS:0W9G3ZZ", "ICD10PCS:0W9G3ZX", extra=extra)
     assert links(found, "ICD10PCS:0W9G3ZZ")["X:p"].levels == 1
-    assert links(found, "ICD10PCS:0W9G3ZX")["X:p"].levels == 2
+    # how and what for (approach, device, qualifier) are one level together: a kind of the procedure
+    assert links(found, "ICD10PCS:0W9G3ZX")["X:p"].levels == 1
+
+
+def test_above_what_names_a_pcs_procedure_nothing_is_near() -> None:
+    extra = knowledge(
+        concepts=build("concepts", [("X:d", "drainage", "procedure", "", SOURCE)]),
+        mappings=build("mappings", [("X:d", "skos:exactMatch", "ICD10PCS:0W9", 0.9, SOURCE)]),
+    )
+    found = mapped("ICD10PCS:0W9G3ZX", extra=extra)
+    assert links(found, "ICD10PCS:0W9G3ZX")["X:d"].levels == 2
+
+
+def test_axes_say_the_procedure_where_no_name_does() -> None:
+    extra = knowledge(
+        concepts=build(
+            "concepts",
+            [
+                ("X:b", "bronchoscopy", "procedure", "", SOURCE),
+                ("X:e", "transcatheter arterial embolisation", "procedure", "", SOURCE),
+            ],
+        )
+    )
+    ids = ("ICD10PCS:0BB78ZX", "ICD10PCS:04LK3DZ", "ICD10PCS:04LK0DZ")
+    found = mapped(*ids, extra=extra)
+    assert links(found, ids[0])["X:b"].method == "axes"
+    assert links(found, ids[1])["X:e"].levels == 1
+    assert links(found, ids[2]) == {}  # open: no transcatheter procedure
+
+
+@pytest.mark.parametrize(
+    ("code", "levels"),
+    [
+        ("ICD10CM:I50.XXX", 0),  # placeholders
+        ("ICD10CM:I5O.9", 0),  # the letter O
+        ("ICD9CM:041.9", None),
+        ("ICD9CM:41.9", None),
+    ],
+)
+def test_mistyped_codes_are_read_as_what_they_stand_for(code: str, levels: int | None) -> None:
+    extra = knowledge(
+        concepts=build("concepts", [("X:inf", "bacterial infection", "disease", "", SOURCE)]),
+        mappings=build("mappings", [("X:inf", "skos:exactMatch", "ICD9CM:041.9", 0.9, SOURCE)]),
+    )
+    found = links(mapped(code, extra=extra), code)
+    concept = "X:heart-failure" if levels == 0 else "X:inf"
+    assert found[concept].levels == 0
+
+
+def test_placeholders_and_first_treatment_are_no_level() -> None:
+    extra = knowledge(
+        concepts=build("concepts", [("X:fall", "fall", "finding", "", SOURCE)]),
+        mappings=build("mappings", [("X:fall", "skos:exactMatch", "ICD10CM:W19", 0.9, SOURCE)]),
+    )
+    found = mapped("ICD10CM:W19.XXXA", "ICD10CM:W19.XXXD", extra=extra)
+    assert links(found, "ICD10CM:W19.XXXA")["X:fall"].levels == 0
+    assert links(found, "ICD10CM:W19.XXXD")["X:fall"].levels == 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,17 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-VERBS = ("demo", "build", "synth", "verify", "audit", "check", "explain", "forget")
+VERBS = (
+    "demo",
+    "build",
+    "coverage",
+    "synth",
+    "verify",
+    "audit",
+    "check",
+    "explain",
+    "forget",
+)
 
 
 def ehrkg(*words: object) -> subprocess.CompletedProcess[str]:

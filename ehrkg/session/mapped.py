@@ -1,0 +1,67 @@
+"""A build's mapping: read back from its graph, and explained code by code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg import mapping, ontology
+from ehrkg.ehr.codes import code_system, system_of
+from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.workspace import read_manifest
+from ehrkg.graph import GraphStore, readers
+from ehrkg.mapping import MappingExplanation, Overrides, explain_mapping
+from ehrkg.mapping.schema import LINKS
+from ehrkg.mapping.schema import Mapping as CodeMapping
+from ehrkg.ontology.schema import Knowledge
+
+
+def graph_of(out: Path) -> str:
+    """Where a build's graph lies: in its folder, or on the server that its manifest names.
+
+    Raises:
+        InputError: the folder holds no finished build.
+    """
+    graph = read_manifest(out)["graph"]
+    if (out / "graph.lbug").exists() or "address" not in graph:
+        return str(out / "graph.lbug")
+    return f"{graph['address']}#{graph['build']}"
+
+
+def stored_mapping(store: GraphStore, codes: pa.Table, knowledge: Knowledge) -> CodeMapping | None:
+    """The links a graph holds, with the kind of each drug string; None where it holds no link.
+
+    The kinds are not in the graph; they follow from the strings and the knowledge.
+    """
+    links = readers.read_links(store)
+    if not links.num_rows:
+        return None
+    drugs = codes.filter(pc.equal(codes["kind"], "drug"))
+    kinds = mapping.map_codes(drugs, knowledge).drug_strings
+    return CodeMapping(links.select(LINKS.names).cast(LINKS), kinds)
+
+
+def explain_code(
+    code: str, knowledge: Knowledge, codes: pa.Table, overrides: Overrides | None
+) -> MappingExplanation:
+    """Every method tried on a code, of the hospital or not.
+
+    Args:
+        code: a Code id.
+        knowledge: what is known.
+        codes: the hospital's, with their names.
+        overrides: a user's own mapping.
+
+    Raises:
+        UsageError: it has no code system.
+    """
+    system = code_system(system_of(code))
+    rows = codes.filter(pc.equal(codes["id"], code)).to_pylist()
+    name, kind = (rows[0]["name"], rows[0]["kind"]) if rows else ("", system.kind)
+    asked = pa.table({"id": [code], "name": [name or ""], "kind": [kind]})
+    if kind not in ("diagnosis", "drug", "procedure"):
+        raise UsageError(f"no mapping for a code of kind {kind!r}", todo="name another code")
+    whole = ontology.merge(knowledge, ontology.for_codes(asked))
+    return explain_mapping(code, whole, kind=kind, name=name or "", overrides=overrides)
