@@ -96,6 +96,7 @@ def build(
         bar("map")
         mapped = work.stage("map", lambda ledger: mapping.map_codes(
             hospital.codes, knowledge, ledger=ledger,
+            embedder=chosen.embedder(), cache=work.work / "embeddings",
             overrides=mapping.read_overrides(chosen.mapping) if chosen.mapping else None))
 
         candidates = work.stage("propose", lambda ledger: chosen.proposer.propose(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
+from pathlib import Path
 
 import pyarrow as pa
 
+from ehrkg.foundation.embedding import Embedder
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.mapping import NEAR, mapper
 from ehrkg.mapping.drug_links import ingredients
 from ehrkg.mapping.index import Index
-from ehrkg.mapping.links import Link
+from ehrkg.mapping.links import Link, best
 from ehrkg.mapping.mapper import Code
 from ehrkg.mapping.overrides import Overrides
 from ehrkg.mapping.schema import DRUG_STRINGS, LINKS, Mapping
@@ -25,6 +27,8 @@ def map_codes(
     knowledge: Knowledge,
     *,
     overrides: Overrides | None = None,
+    embedder: Embedder | None = None,
+    cache: Path | None = None,
     ledger: Ledger | None = None,
 ) -> Mapping:
     """Link the codes of a hospital to the concepts of the knowledge.
@@ -32,14 +36,17 @@ def map_codes(
     What the user says of a code stands. Else diagnosis and procedure codes go by mappings and
     cross-references, of the code and of what stands above it in its tree, and by name; where these
     give nothing near, by GEM to the other ICD version, by the axes of ICD-10-PCS, and by the code
-    that a mistyped one stands for. Codes of SNOMED CT, RxNorm, ATC and NDC go by what the knowledge
-    says of them, and by name. Drug strings go by their ingredients. The links at the lowest level
-    are kept, all of them. Nothing is linked to a chapter, a block, a group of codes, or "disease".
+    that a mistyped one stands for; last, with an embedder, by a name that is nearly theirs. Codes
+    of SNOMED CT, RxNorm, ATC and NDC go by what the knowledge says of them, and by name. Drug
+    strings go by their ingredients. The links at the lowest level are kept, all of them. Nothing is
+    linked to a chapter, a block, a group of codes, or "disease".
 
     Args:
         codes: the schema CODES.
         knowledge: concepts with names and mappings, and the code trees (``ontology.for_codes``).
         overrides: a user's own mapping (``read_overrides``).
+        embedder: for the last resort, which is left out without one.
+        cache: a folder that keeps vectors.
         ledger: gets, for each kind of code: how many are linked, near, and exact; and how many rows
             of the user's mapping were of use.
 
@@ -51,8 +58,13 @@ def map_codes(
     links: list[Link] = []
     strings: list[tuple[str, str, list[str]]] = []
     reasons: dict[str, str] = {}
+    by_code = {code.id: chain.links(code) for code in rows}
+    if embedder is not None:
+        left = [code for code in rows if all(link.levels > NEAR for link in by_code[code.id])]
+        for code_id, more in mapper.nearly(chain, left, embedder, cache).items():
+            by_code[code_id] = best([*by_code[code_id], *more])
     for code in rows:
-        found = chain.links(code)
+        found = by_code[code.id]
         links += found
         if code.kind == "drug":
             reading = chain.reading(code)

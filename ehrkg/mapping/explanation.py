@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ehrkg.mapping import mapper
-from ehrkg.mapping.links import Link
+from ehrkg.foundation.embedding import Embedder
+from ehrkg.mapping import NEAR, mapper
+from ehrkg.mapping.links import Link, best
 from ehrkg.mapping.mapper import Attempt, Code
 from ehrkg.mapping.overrides import Overrides
 from ehrkg.ontology.schema import Knowledge
@@ -63,6 +64,7 @@ def explain_mapping(
     kind: str = "diagnosis",
     name: str = "",
     overrides: Overrides | None = None,
+    embedder: Embedder | None = None,
 ) -> MappingExplanation:
     """Run every method on one code, needed or not.
 
@@ -72,9 +74,14 @@ def explain_mapping(
         kind: diagnosis, drug or procedure.
         name: as the hospital has it.
         overrides: a user's own mapping.
+        embedder: for the last resort, which is left out without one.
     """
     asked = Code(code, name, kind)
     chain = mapper.build(knowledge, [asked], overrides)
-    return MappingExplanation(
-        asked, tuple(chain.attempts(asked)), tuple(chain.links(asked)), dict(chain.index.names)
-    )
+    attempts, kept = list(chain.attempts(asked)), chain.links(asked)
+    if embedder is not None and code not in chain.overrides.rows:
+        needed = all(link.levels > NEAR for link in kept)
+        last = mapper.nearly(chain, [asked], embedder, None).get(code, [])
+        attempts.append(Attempt("nearly the name", needed, tuple(last)))
+        kept = best([*kept, *last]) if needed else kept
+    return MappingExplanation(asked, tuple(attempts), tuple(kept), dict(chain.index.names))

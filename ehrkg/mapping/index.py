@@ -63,12 +63,31 @@ class Index:
     same: Mapping[str, tuple[str, ...]]
     stated: frozenset[str]
 
-    def spoken_of(self, concept: str) -> tuple[str, ...]:
-        """The concept, or those that are the same and have statements where it has none."""
-        if concept in self.stated:
-            return (concept,)
-        others = tuple(each for each in self.same.get(concept, ()) if each in self.stated)
-        return others or (concept,)
+    def spoken_of(self, concept: str) -> tuple[tuple[str, int], ...]:
+        """The concept; where nothing is said of it, those that are the same and have statements.
+
+        Else those it is a kind of, one level up: a product is a kind of its ingredient.
+
+        Returns:
+            Concepts, each with the levels that it is farther.
+        """
+        for places, levels in (
+            ((concept,), 0),
+            (self.same.get(concept, ()), 0),
+            (sorted(self.above.get(concept, ())), 1),
+        ):
+            found = [place for place in places if place in self.stated]
+            if levels:
+                found += [
+                    other
+                    for place in places
+                    if place not in self.stated
+                    for other in self.same.get(place, ())
+                    if other in self.stated
+                ]
+            if found:
+                return tuple((place, levels) for place in dict.fromkeys(found))
+        return ((concept, 0),)
 
     def linkable(self, concept: str) -> bool:
         """Whether a concept may be linked to: none of the code systems, none too general.

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
-from ehrkg.mapping import NEAR, axes, crossref, drug_links, gem, index, labels, vocabularies
+from ehrkg.foundation.embedding import Embedder
+from ehrkg.mapping import (
+    NEAR,
+    axes,
+    candidates,
+    crossref,
+    drug_links,
+    gem,
+    index,
+    labels,
+    vocabularies,
+)
 from ehrkg.mapping.drugs import lexicon
 from ehrkg.mapping.drugs.reading import Reading
 from ehrkg.mapping.index import Index, Label
@@ -46,12 +58,14 @@ class Mapper:
 
     Attributes:
         index: of the knowledge.
-        names: kind of code -> the names of concepts that fit it.
+        labels: kind of code -> the names of concepts that fit it, in a list.
+        names: the same by their words.
         drugs: the names of drugs.
         overrides: what the user says.
     """
 
     index: Index
+    labels: dict[str, list[Label]]
     names: dict[str, dict[Key, tuple[Label, ...]]]
     drugs: lexicon.Lexicon
     overrides: Overrides
@@ -92,6 +106,30 @@ class Mapper:
     def reading(self, code: Code) -> Reading:
         """What a drug code's string says."""
         return drug_links.reading_of(code.id, code.name, self.drugs)
+
+
+def nearly(
+    mapper: Mapper, codes: Iterable[Code], embedder: Embedder, cache: Path | None
+) -> dict[str, list[Link]]:
+    """The last resort, for codes that nothing else reached: names that are nearly alike.
+
+    All codes at once, since vectors are made in batches; a code's links still depend on nothing but
+    its own name.
+    """
+    asked = [code for code in codes if code.id not in mapper.overrides.rows]
+    found: dict[str, list[Link]] = {}
+    for kind, known in mapper.labels.items():
+        titles = {
+            code.id: title
+            for code in asked
+            if code.kind == kind and (title := mapper.index.names.get(code.id) or code.name)
+        }
+        if not titles:
+            continue
+        names = candidates.Names(known, mapper.index)
+        for link in candidates.links(titles, names, embedder, cache):
+            found.setdefault(link.code, []).append(link)
+    return found
 
 
 Method = Callable[[Mapper, Code], list[Link]]
@@ -180,12 +218,15 @@ def build(knowledge: Knowledge, codes: list[Code], overrides: Overrides | None =
     looked_up = index.build(knowledge, prefixes, vocabularies.canonical)
     kinds = {kind: frozenset(fit) for kind, fit in read_yaml("rules.yaml")["kinds"].items()}
     asked = {code.kind for code in codes}
-    names = {
-        kind: labels.by_name(index.labels(knowledge, looked_up.kinds, kinds[kind]))
+    listed: dict[str, list[Label]] = {
+        kind: index.labels(knowledge, looked_up.kinds, kinds[kind])
         for kind in ("diagnosis", "procedure")
         if kind in asked
+    }
+    names: dict[str, dict[Key, tuple[Label, ...]]] = {
+        kind: labels.by_name(found) for kind, found in listed.items()
     }
     drugs = lexicon.build(
         index.labels(knowledge, looked_up.kinds, kinds["drug"]) if "drug" in asked else []
     )
-    return Mapper(looked_up, names, drugs, overrides or Overrides())
+    return Mapper(looked_up, listed, names, drugs, overrides or Overrides())

@@ -119,15 +119,17 @@ def _links(code: str, curie: str, row: Reference, index: Index) -> list[Link]:
     return [
         Link(
             code=code,
-            levels=levels,
+            levels=levels + farther,
             concept=concept,
             method="vocabulary" if itself else "xref",
-            predicate=_SAID_OF_THE_CODE.get(row.predicate, row.predicate),
+            predicate="skos:broadMatch"
+            if farther
+            else _SAID_OF_THE_CODE.get(row.predicate, row.predicate),
             confidence=row.confidence,
             source=row.source,
             explanation=_explain(curie, row, concept, index),
         )
-        for concept in index.spoken_of(row.concept)
+        for concept, farther in index.spoken_of(row.concept)
         if index.linkable(concept)
     ]
 
@@ -137,5 +139,5 @@ def _explain(curie: str, row: Reference, concept: str, index: Index) -> str:
     how = "is" if row.concept == curie else "is referred to by"
     text = f"{curie} {how} {name}"
     if concept != row.concept:
-        text += f", the same as {index.names.get(concept) or concept}"
+        text += f", which is {index.names.get(concept) or concept}"
     return f"{text} ({row.source})"

@@ -250,8 +250,8 @@ class Weighed:
         """METHODS: each row counts once, under the surest link of its code."""
         count: Counter[tuple[str, str]] = Counter()
         for code, links in _near_links(mapped).items():
-            surest = max(links, key=lambda link: (link["confidence"], link["method"]))
-            count[self.kinds[code], surest["method"]] += self.rows[code]
+            surest = max(links, key=lambda link: (link["confidence"], str(link["method"])))
+            count[self.kinds[code], str(surest["method"])] += self.rows[code]
         ordered = sorted(count.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
         return pa.Table.from_pylist(
             [{"kind": kind, "method": method, "rows": n} for (kind, method), n in ordered],

@@ -131,12 +131,18 @@ class KnowledgeGraph:
         self._mapping = self._verified = None
         return loaded
 
-    def map_codes(self, *, overrides: Overrides | str | Path | None = None) -> CodeMapping:
+    def map_codes(
+        self,
+        *,
+        overrides: Overrides | str | Path | None = None,
+        embedder: Embedder | None = None,
+    ) -> CodeMapping:
         """Link every code of the hospital to the concepts of the knowledge.
 
         Args:
             overrides: your own mapping, or its file (``ehrkg.mapping.read_overrides`` says how it
                 is written); what it says of a code stands over what the methods find.
+            embedder: for names that are nearly alike; the packaged MiniLM by default.
 
         Returns:
             The links, each with method and confidence, and the kind of each drug string.
@@ -153,7 +159,11 @@ class KnowledgeGraph:
         )
         writers.write_knowledge(self.store, self._knowledge)
         self._mapping = mapping.map_codes(
-            codes, self._knowledge, overrides=overrides, ledger=self.ledger
+            codes,
+            self._knowledge,
+            overrides=overrides,
+            embedder=embedder or SentenceTransformerEmbedder(),
+            ledger=self.ledger,
         )
         self._overrides = overrides
         writers.write_links(self.store, self._mapping.links, codes["id"])
