@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from ehrkg.pipeline import Build, build
     from ehrkg.session.kg import KnowledgeGraph
-    from ehrkg.session.kg import open_graph as open  # noqa: A004
+    from ehrkg.session.opening import open_graph as open  # noqa: A004
     from ehrkg.session.settings import Settings
 
 __version__ = "0.1.0"
@@ -68,7 +68,7 @@ _HOMES = {
     "Settings": "ehrkg.session.settings",
     "UsageError": "ehrkg.foundation.errors",
     "build": "ehrkg.pipeline",
-    "open": "ehrkg.session.kg",
+    "open": "ehrkg.session.opening",
 }
 _PACKAGES = frozenset(
     {"benchmark", "ehr", "evaluation", "graph", "mapping", "ontology", "propose", "verify"}

@@ -372,7 +372,7 @@ def explain(
     ] = None,
 ) -> None:
     """Print the chain from a question to the rows of the tables and the knowledge behind it."""
-    from ehrkg.session.kg import open_graph
+    from ehrkg.session.opening import open_graph
 
     with open_graph(graph, read_only=True) as kg:
         found = kg.explain(item)

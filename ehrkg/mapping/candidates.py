@@ -153,7 +153,8 @@ def _scored(
     import faiss
 
     own = np.array(sorted(number[place] for place, _ in found), dtype=np.int64)
-    chosen = faiss.SearchParameters(sel=faiss.IDSelectorBatch(own))
+    parameters: Any = faiss.SearchParameters  # its stub knows no keywords
+    chosen = parameters(sel=faiss.IDSelectorBatch(own))
     cosines, rows = store.search(vector[None, :], len(own), params=chosen)
     near = dict(zip(rows[0].tolist(), cosines[0].tolist(), strict=True))
     part = read_yaml("rules.yaml")["candidates"]["by_words"]

@@ -15,6 +15,7 @@ from ehrkg.graph import open_store, readers
 from ehrkg.mapping import map_codes
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
+from ehrkg.session.mapped import stored_mapping
 from ehrkg.session.storing import GRAPH
 from ehrkg.verify import Embedder, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
@@ -69,13 +70,14 @@ def check_build(out: Path) -> CheckReport:
     target = f"{graph['address']}#{graph['build']}" if "address" in graph else out / GRAPH
     with open_store(target, read_only=True) as store:
         hospital, knowledge = readers.read_hospital(store), readers.read_knowledge(store)
+        mapped = stored_mapping(store, hospital.codes, knowledge)
     hospital = replace(hospital, events=read_final(out, "events"))
     model = settings["model"] if settings["model"] != model_name(None) else None
     return check_tables(
         benchmark,
         hospital,
         knowledge,
-        map_codes(hospital.codes, knowledge),
+        mapped or map_codes(hospital.codes, knowledge),
         verified,
         SentenceTransformerEmbedder(model),
         seed=settings["seed"],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ehrkg.foundation.errors import UsageError
-from ehrkg.session.kg import open_graph
+from ehrkg.session.opening import open_graph
 from tests.cypher.cypher_world import HF10, sound
 
 
