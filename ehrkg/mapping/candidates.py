@@ -103,7 +103,7 @@ def tells_apart(one: str, other: str) -> bool:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\b(?:\d+|[ivx]{1,4}|[a-h])\b", text.lower()))
+    return frozenset(re.findall(r"\b(?:\d+|[ivx]{1,4}|[b-h])\b", text.lower()))
 
 
 def search(
