@@ -15,6 +15,7 @@ import pyarrow as pa
 from ehrkg import mapping, ontology
 from ehrkg.benchmark.code_classes import DISEASE, class_of
 from ehrkg.ehr.schema import EVENTS, Hospital
+from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder
 from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.workspace import read_final
 from ehrkg.graph import open_store, readers
@@ -141,7 +142,8 @@ def coverage(
         if label:
             trees = ontology.for_codes(hospital.codes)
             whole = ontology.merge(shipped, *parts, trees)
-            reach.append(weighed.reach(label, mapping.map_codes(hospital.codes, whole)))
+            again = mapping.map_codes(hospital.codes, whole, embedder=SentenceTransformerEmbedder())
+            reach.append(weighed.reach(label, again))
     return Coverage(
         reach=pa.concat_tables(reach),
         methods=weighed.methods(built),
@@ -158,6 +160,7 @@ def measure(
     *,
     label: str = "this knowledge",
     overrides: Overrides | None = None,
+    embedder: Embedder | None = None,
     seed: int = 7,
 ) -> Coverage:
     """The same of tables that were read and of any knowledge, without a build.
@@ -167,10 +170,11 @@ def measure(
         knowledge: without the trees of the codes, which are added here.
         label: names the knowledge in the table.
         overrides: a user's own mapping.
+        embedder: for the last resort, which is left out without one.
         seed: names the draw of the sample.
     """
     whole = ontology.merge(knowledge, ontology.for_codes(hospital.codes))
-    mapped = mapping.map_codes(hospital.codes, whole, overrides=overrides)
+    mapped = mapping.map_codes(hospital.codes, whole, overrides=overrides, embedder=embedder)
     weighed = Weighed.of(hospital.events, hospital.codes, mapped)
     return Coverage(
         reach=weighed.reach(label, mapped),
