@@ -30,7 +30,9 @@ def load(
     """Read knowledge from a file or folder.
 
     Args:
-        path: a KGX folder or nodes/edges file, an SSSOM file, OBO, OWL or RDF; plain or gzip.
+        path: a KGX folder or nodes/edges file, an SSSOM file, OBO, OWL or RDF; plain or gzip; a
+            release of UMLS or RxNorm, OMOP vocabularies, SemMedDB's predications, DrugBank: as
+            their owners ship them, folder or zip.
         format: a name of ``ehrkg.ontology.formats.FORMATS``; found from the content by default.
         ledger: gets the account: what was read, folded, dropped; edges to nodes that are not in
             ``path`` go to its quarantine.

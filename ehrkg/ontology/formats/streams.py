@@ -142,7 +142,7 @@ class _Stream:
 
     def reader(self) -> pa.RecordBatchReader:
         schema = pa.schema([(name, pa.string()) for name in self.wanted])
-        if not first_lines(self.rows.entry, self.rows.skip + 1)[self.rows.skip :]:
+        if not _has_rows(self.rows):
             return pa.RecordBatchReader.from_batches(schema, iter(()))
         dialect = self.rows.dialect
         batches = pc.open_csv(
@@ -171,6 +171,13 @@ class _Stream:
         except (pa.ArrowInvalid, *BROKEN) as error:
             self.failure = error
             raise
+
+
+def _has_rows(rows: Rows) -> bool:
+    """Whether anything follows the lines that are skipped; a damaged file is an error here."""
+    with rows.entry.opened() as handle:
+        lines = [handle.readline() for _ in range(rows.skip + 1)]
+    return bool(lines[-1])
 
 
 def _explain(rows: Rows, error: Exception) -> InputError:

@@ -223,6 +223,18 @@ def test_latin_1_and_truncated_files_are_refused(tmp_path: Path) -> None:
         ontology.load(place)
 
 
+@pytest.mark.parametrize("kept", [5, 12, 40])
+def test_a_file_cut_off_at_its_beginning_is_not_taken_for_an_empty_one(
+    tmp_path: Path, kept: int
+) -> None:
+    place = release(tmp_path)
+    (place / "META" / "MRREL.RRF").unlink()
+    packed = gzip.compress(FILES["MRREL"].encode())
+    (place / "META" / "MRREL.RRF.gz").write_bytes(packed[:kept])
+    with pytest.raises(InputError, match=r"MRREL\.RRF\.gz: the file is damaged or ends too early"):
+        ontology.load(place)
+
+
 def test_without_names_there_is_nothing_to_read(tmp_path: Path) -> None:
     (tmp_path / "MRREL.RRF").write_text(FILES["MRREL"])
     with pytest.raises(InputError, match=r"no MRCONSO\.RRF"):
