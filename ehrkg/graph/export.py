@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.errors import InputError
 from ehrkg.graph import tables
+from ehrkg.graph.folders import new_folder
 from ehrkg.graph.neo4j_values import KEY, LISTS, UNFINISHED, check_carried, check_keys
 from ehrkg.graph.schema import EDGES, NODES
 from ehrkg.graph.store import GraphStore
@@ -61,18 +61,8 @@ def export_for_neo4j_admin(store: GraphStore, folder: Path, *, database: str = "
         InputError: a value that the files can't carry, by name; the folder is then not made.
     """
     folder = folder.expanduser().resolve()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} holds something already", todo="name a new folder")
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    try:
+    with new_folder(folder) as part:
         words = [*_write_nodes(store, part), *_write_edges(store, part)]
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     named = [word.replace("{}", str(folder)) for word in words]
     return shlex.join(["neo4j-admin", "database", "import", "full", database, *OPTIONS, *named])
 

@@ -48,7 +48,10 @@ def contract(iri: str) -> str:
         if iri.startswith(beginning) and len(iri) > len(beginning):
             local = iri[len(beginning) :]
             term = _OBO_TERM.match(local) if beginning == OBO else None
-            return normalise(f"{term[1]}:{term[2]}" if term else f"{prefix}:{local}")
+            if term:
+                return normalise(f"{term[1]}:{term[2]}")
+            curie = f"{prefix}:{local}"
+            return curie if prefix[0].islower() else normalise(curie)  # words are no identifiers
     return iri
 
 

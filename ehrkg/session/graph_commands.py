@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ehrkg.graph.store import GraphStore
 
 app = typer.Typer(
     name="graph",
@@ -54,20 +58,58 @@ def copy(
 def export(
     folder: Annotated[Path, typer.Argument(help="Where the files go; a new folder.")],
     graph: Target,
-    for_: Annotated[str, typer.Option("--for", help="Which tool reads them.")] = "neo4j-admin",
+    for_: Annotated[
+        str, typer.Option("--for", help="Which tool reads them: neo4j-admin, kgx or rdf.")
+    ] = "neo4j-admin",
 ) -> None:
-    """Write a graph's files for another tool, and print the line that loads them."""
-    from ehrkg.foundation.errors import UsageError
-    from ehrkg.graph.export import export_for_neo4j_admin
-    from ehrkg.graph.store import open_store
+    """Write a graph's files for another tool.
 
-    if for_ != "neo4j-admin":
-        raise UsageError(f"no files for {for_!r}", todo="use --for neo4j-admin")
+    neo4j-admin gets the whole graph, and the line that loads it is printed; kgx the knowledge, as
+    KGX JSON Lines and SSSOM; rdf knowledge, relations and evidence, as N-Triples with PROV-O.
+    """
+    from ehrkg.foundation.errors import UsageError
+    from ehrkg.graph.store import check_there, open_store
+
+    if for_ not in _EXPORTS:
+        raise UsageError(f"no files for {for_!r}", todo=f"use --for {', '.join(_EXPORTS)}")
+    check_there(graph)
     with open_store(graph, read_only=True) as store:
-        line = export_for_neo4j_admin(store, folder)
-    typer.echo("With the server stopped and its database new, run:\n")
-    typer.echo(line)
-    typer.echo("\nStart the server; then finish by: ehrkg graph check --graph neo4j://HOST:7687")
+        typer.echo(_EXPORTS[for_](store, folder))
+
+
+def _for_neo4j(store: GraphStore, folder: Path) -> str:
+    from ehrkg.graph.export import export_for_neo4j_admin
+
+    line = export_for_neo4j_admin(store, folder)
+    return (
+        f"With the server stopped and its database new, run:\n\n{line}\n\n"
+        "Start the server; then finish by: ehrkg graph check --graph neo4j://HOST:7687"
+    )
+
+
+def _for_kgx(store: GraphStore, folder: Path) -> str:
+    from ehrkg.graph.kgx_out import export_kgx
+
+    return "\n".join(
+        f"{folder / name}: {n:,} lines" for name, n in export_kgx(store, folder).items()
+    )
+
+
+def _for_rdf(store: GraphStore, folder: Path) -> str:
+    from ehrkg.graph.folders import new_folder
+    from ehrkg.graph.rdf import write_rdf
+
+    with new_folder(folder) as part:
+        count = write_rdf(store, part / "graph.nt.gz")
+    return f"{folder / 'graph.nt.gz'}: {count:,} triples"
+
+
+_EXPORTS: Mapping[str, Callable[[GraphStore, Path], str]] = {
+    "neo4j-admin": _for_neo4j,
+    "kgx": _for_kgx,
+    "rdf": _for_rdf,
+}
+"""Which tools a graph's files can be written for; each says what it wrote."""
 
 
 @app.command()

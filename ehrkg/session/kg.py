@@ -26,6 +26,7 @@ from ehrkg.mapping import MappingExplanation, Overrides
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
+from ehrkg.session.exports import Exports
 from ehrkg.session.mapped import explain_code, stored_mapping
 from ehrkg.session.pairs import as_pairs
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
@@ -34,7 +35,7 @@ from ehrkg.verify.schema import Verified
 Benchmark.set_evaluator(evaluate)
 
 
-class KnowledgeGraph:
+class KnowledgeGraph(Exports):
     """A knowledge graph of patients, codes, concepts, relations and templates.
 
     Each method runs one stage, writes what it found into the graph and keeps it at hand; on a graph
@@ -119,7 +120,7 @@ class KnowledgeGraph:
         """Add an ontology or a table of knowledge to what ships with the package.
 
         Args:
-            source: an OBO file, a KGX folder, an SSSOM table.
+            source: OBO, OWL, RDF, a KGX folder, an SSSOM table; ``ontology.formats`` lists all.
             format: its format; found from its content by default.
 
         Returns:

@@ -188,6 +188,16 @@ def test_sssom_keeps_matches_and_turns_codes_round(tmp_path: Path) -> None:
     assert known.concepts["name"].to_pylist() == ["heart failure"]
 
 
+def test_what_a_row_denies_is_no_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "m.sssom.tsv"
+    denied = "ICD10CM:I50\t\tskos:exactMatch\tNot\tMONDO:0005252\tsemapv:X\t\n"
+    path.write_text(SSSOM + denied)
+    ledger = Ledger()
+    known = ontology.load(path, ledger=ledger)
+    assert "ICD10CM:I50" not in known.mappings["object"].to_pylist()
+    assert ledger.dropped("know", "mappings")["denied"] == 1
+
+
 def test_a_confidence_that_is_none_is_named(tmp_path: Path) -> None:
     path = tmp_path / "m.sssom.tsv"
     path.write_text(SSSOM.replace("0.9", "high"))

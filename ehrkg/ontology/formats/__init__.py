@@ -51,7 +51,7 @@ FORMATS: Mapping[str, Format] = {
     for item in (
         Format(
             "kgx",
-            "KGX TSV: a folder with nodes.tsv and edges.tsv, or one of the two",
+            "KGX, TSV or JSON Lines: a folder with nodes and edges, or one of the two",
             kgx.detect,
             kgx.read,
         ),

@@ -1,4 +1,4 @@
-"""KGX TSV: nodes and edges of the Biolink Model, in a folder or as single files."""
+"""KGX: nodes and edges of the Biolink Model, as TSV or JSON Lines, in a folder or single files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from ehrkg.ontology.categories import kind_of
 from ehrkg.ontology.curies import normalise
 from ehrkg.ontology.formats import sssom
 from ehrkg.ontology.formats.folded import put, spelt, take
+from ehrkg.ontology.formats.kgx_json import ENDINGS, SEPARATOR, fill_json, keys
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.formats.streams import fill
 from ehrkg.ontology.formats.tsv import header, layout
-from ehrkg.ontology.predicates import UNKNOWN, from_biolink
+from ehrkg.ontology.predicates import PREDICATES, UNKNOWN, from_biolink
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sources import Source, read_source
 from ehrkg.ontology.sql import workbench
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 NODE_COLUMNS = ("id", "category")
 EDGE_COLUMNS = ("subject", "predicate", "object")
-NODE_CELLS = (*NODE_COLUMNS, "name", "description", "provided_by", "synonym", "xref")
+SYNONYM_CELLS = ("synonym", "synonym_scope", "synonym_source")
+"""In JSON Lines these are lists that go together."""
+NODE_CELLS = (*NODE_COLUMNS, "name", "description", "provided_by", "xref", *SYNONYM_CELLS)
 EDGE_CELLS = (
     *EDGE_COLUMNS,
     "negated",
@@ -36,6 +39,7 @@ EDGE_CELLS = (
     "provenance",
     "publications",
     "original_predicate",
+    "ehrkg_predicate",
 )
 """The columns that are read; of these only the first, above, must be there."""
 SCOPES = ("exact", "related", "brand", "abbreviation")
@@ -48,9 +52,9 @@ def _files(path: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {"nodes": [], "edges": [], "mappings": []}
     inside = sorted(path.iterdir()) if path.is_dir() else [path]
     for file in inside:
-        if not (file.is_file() and file.name.endswith((".tsv", ".tsv.gz"))):
+        if not (file.is_file() and file.name.endswith((".tsv", ".tsv.gz", *ENDINGS))):
             continue
-        names = header(file)[0]
+        names = _names(file)
         if set(EDGE_COLUMNS) <= set(names):
             found["edges"].append(file)
         elif set(NODE_COLUMNS) <= set(names):
@@ -62,10 +66,15 @@ def _files(path: Path) -> dict[str, list[Path]]:
     return found
 
 
+def _names(path: Path) -> set[str]:
+    """The columns of a TSV, or the keys of the first of JSON Lines."""
+    return keys(path) if path.name.endswith(ENDINGS) else set(header(path)[0])
+
+
 def detect(path: Path) -> bool:
     """Whether a folder holds nodes or edges (or SSSOM files), or a file is one of the two."""
     if path.is_file():
-        names = set(header(path)[0])
+        names = _names(path)
         return set(EDGE_COLUMNS) <= names or set(NODE_COLUMNS) <= names
     return any(_files(path).values())
 
@@ -109,6 +118,8 @@ def _given(
     bench: duckdb.DuckDBPyConnection, file: Path, required: tuple[str, ...], cells: tuple[str, ...]
 ) -> int:
     """Table ``given`` with all these columns, "" where the file has none; how many rows."""
+    if file.name.endswith(ENDINGS):
+        return fill_json(bench, "given", file, cells, required, apart=SYNONYM_CELLS)
     rows = layout(file, required)
     there = [name for name in cells if name in rows.columns]
     count = fill(bench, "read", rows, there)
@@ -133,7 +144,7 @@ def _nodes(file: Path, default: str) -> tuple[Knowledge, tuple[str, int, dict[st
             CREATE VIEW nodes AS
             SELECT coalesce(i.word, id) AS id, name, coalesce(k.word, category) AS kind,
                    description AS definition, coalesce(s.word, provided_by) AS source,
-                   synonym, xref
+                   synonym, synonym_scope, synonym_source, xref
             FROM given LEFT JOIN ids i ON i.raw = id LEFT JOIN kinds k ON k.raw = category
                        LEFT JOIN sources s ON s.raw = provided_by"""
         )
@@ -146,7 +157,7 @@ def _nodes(file: Path, default: str) -> tuple[Knowledge, tuple[str, int, dict[st
         spelt(bench, "objects", ["SELECT object FROM xrefs"], normalise)
         table = knowledge(
             concepts=concepts,
-            synonyms=take(bench, "synonyms", _SYNONYMS),
+            synonyms=take(bench, "synonyms", _LISTED if file.name.endswith(ENDINGS) else _SYNONYMS),
             mappings=take(bench, "mappings", _XREFS),
         )
     return table, ("nodes", count, {"duplicate_id": count - concepts.num_rows})
@@ -163,6 +174,16 @@ _SYNONYMS = f"""
            trim(CASE WHEN scope <> '' THEN substr(cell, length(scope) + 2) ELSE cell END) AS text,
            CASE WHEN scope <> '' THEN scope ELSE 'exact' END AS scope, source
     FROM split"""  # noqa: S608 (words of our own)
+
+_LISTED = f"""
+    WITH cells AS (
+      SELECT id, source, unnest(string_split(synonym, '{SEPARATOR}')) AS text,
+             unnest(string_split(synonym_scope, '{SEPARATOR}')) AS scope,
+             unnest(string_split(synonym_source, '{SEPARATOR}')) AS own
+      FROM nodes WHERE synonym <> '')
+    SELECT id AS concept, text, coalesce(nullif(scope, ''), 'exact') AS scope,
+           coalesce(nullif(own, ''), source) AS source
+    FROM cells WHERE text <> ''"""  # noqa: S608 (words of our own)
 
 _XREFS = f"""
     SELECT id AS subject, 'skos:closeMatch' AS predicate, coalesce(word, object) AS object,
@@ -209,17 +230,19 @@ def _predicates(bench: duckdb.DuckDBPyConnection) -> None:
     stated = [row[0] for row in bench.execute("SELECT DISTINCT predicate FROM given").fetchall()]
     known = pa.array([from_biolink(one) for one in stated], pa.string())
     put(bench, "predicates", pa.table({"stated": pa.array(stated, pa.string()), "known": known}))
+    put(bench, "names", pa.table({"exact": pa.array(list(PREDICATES), pa.string())}))
 
 
 _EDGES = """
     WITH named AS (
-      SELECT coalesce(a.word, subject) AS subject, coalesce(known, $unknown) AS predicate,
+      SELECT coalesce(a.word, subject) AS subject, coalesce(exact, known, $unknown) AS predicate,
              coalesce(b.word, object) AS object, negated, coalesce(r.word, route) AS route,
              coalesce(s.word, primary_knowledge_source) AS source, origin, license, provenance,
              publications, CASE WHEN known IS NULL THEN stated
-                                WHEN known = $unknown THEN original_predicate
+                                WHEN coalesce(exact, known) = $unknown THEN original_predicate
                                 ELSE '' END AS original_predicate
       FROM given JOIN predicates p ON p.stated = predicate
+      LEFT JOIN names ON exact = ehrkg_predicate
       LEFT JOIN ids a ON a.raw = subject LEFT JOIN ids b ON b.raw = object
       LEFT JOIN routes r ON r.raw = route
       LEFT JOIN sources s ON s.raw = primary_knowledge_source)

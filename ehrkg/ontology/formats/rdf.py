@@ -7,10 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats import axioms, owl_functional, owl_xml, rdf_text, triples
+from ehrkg.ontology.formats import (
+    axioms,
+    owl_functional,
+    owl_xml,
+    rdf_graph,
+    rdf_text,
+    triples,
+)
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.formats.tsv import check_packing, head
+from ehrkg.ontology.rdf_tables import is_graph
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,16 @@ def read(path: Path) -> Parts:
         InputError: no syntax fits, or the one that does is broken (with the line), or the XML is
             of a kind that is refused.
     """
+    found = triples_of(path)
+    return rdf_graph.parts_of(found) if is_graph(found) else axioms.parts_of(found, path)
+
+
+def triples_of(path: Path) -> pa.Table:
+    """The triples of a file (TRIPLES), in whichever syntax.
+
+    Raises:
+        InputError: see ``read``.
+    """
     syntax = _syntax(path)
     if syntax is None:
         check_packing(path)
@@ -106,4 +126,4 @@ def read(path: Path) -> Parts:
             expected=", ".join(one.words for one in SYNTAXES.values()),
             todo="name the right format with format=",
         )
-    return axioms.parts_of(triples.table(syntax.triples(path)), path)
+    return triples.table(syntax.triples(path))

@@ -52,7 +52,9 @@ def _guard(path: Path) -> Any:
     """A parser that looks at declarations only, so that a large file is through in seconds."""
     from defusedxml.expatreader import DefusedExpatParser
 
-    class Guard(DefusedExpatParser):  # type: ignore[misc]
+    class Guard(DefusedExpatParser):
+        _parser: Any
+
         def reset(self) -> None:
             super().reset()
             for handler in ("StartElementHandler", "EndElementHandler", "CharacterDataHandler"):

@@ -38,8 +38,8 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> Parts:
     """Read an SSSOM file; labels of subjects become names of concepts.
 
-    Rows with the modifier ``Not``, with a predicate that is no match, or without an object are
-    dropped, counted and quarantined.
+    Rows with the modifier ``Not``, what they deny, rows with a predicate that is no match, and
+    those without an object are dropped, counted and quarantined.
 
     Raises:
         InputError: see ``read_tsv``; also where a confidence is no number in [0, 1].
@@ -87,7 +87,7 @@ def _judge(given: pa.Table, default: str) -> pa.Table:
     """Each row with its SKOS predicate, the concept as subject, and a reason to drop it, if any."""
     turned = " OR ".join(f"starts_with(subject, '{prefix}')" for prefix in CODE_PREFIXES)
     other = " OR ".join(f"starts_with(object, '{prefix}')" for prefix in CODE_PREFIXES)
-    return run(
+    turned_rows = run(
         f"""
         WITH joined AS (
           SELECT given.*, m.predicate, m.inverse, m.confidence AS usual,
@@ -113,6 +113,17 @@ def _judge(given: pa.Table, default: str) -> pa.Table:
         given=given,
         matches=match_predicates(),
         parameters={"default": default},
+    )
+    return run(
+        """
+        WITH denied AS (
+          SELECT DISTINCT subject, predicate, object FROM turned WHERE reason = 'negated')
+        SELECT * REPLACE (
+          CASE WHEN reason = '' AND (subject, predicate, object) IN
+                 (SELECT (subject, predicate, object) FROM denied) THEN 'denied'
+               ELSE reason END AS reason)
+        FROM turned ORDER BY row""",
+        turned=turned_rows,
     )
 
 

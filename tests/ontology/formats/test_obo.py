@@ -18,9 +18,9 @@ is_a: DOID:5 ! disease
 is_a: DOID:404 ! not in this file
 intersection_of: DOID:2 ! arthritis
 intersection_of: located_in UBERON:1 ! joint
-relationship: has_sign HP:1 ! pain
+relationship: has_sign HP:0000001 ! pain
 disjoint_from: DOID:6 ! heart disease
-equivalent_to: MONDO:1 ! gout
+equivalent_to: MONDO:0000001 ! gout
 
 [Term]
 id: DOID:2
@@ -47,7 +47,7 @@ id: UBERON:1
 name: joint
 
 [Term]
-id: HP:1
+id: HP:0000001
 name: pain
 
 [Term]
@@ -89,7 +89,7 @@ def test_definitions_relationships_and_disjointness_are_typed_edges(tmp_path: Pa
         ("DOID:2", "SUBCLASS_OF", "DOID:5"),
         ("DOID:5", "SUBCLASS_OF", "DOID:2"),
         ("DOID:1", "RELATED_TO", "UBERON:1"),
-        ("DOID:1", "HAS_PHENOTYPE", "HP:1"),
+        ("DOID:1", "HAS_PHENOTYPE", "HP:0000001"),
         ("DOID:1", "DISJOINT_WITH", "DOID:6"),
     }
     located = edges["DOID:1", "RELATED_TO", "UBERON:1"]
@@ -103,7 +103,7 @@ def test_obsolete_terms_lead_to_what_replaces_them(tmp_path: Path) -> None:
     assert "" not in known.concepts["name"].to_pylist()
     rows = {(r["subject"], r["predicate"], r["object"]) for r in known.mappings.to_pylist()}
     assert rows == {
-        ("DOID:1", "skos:exactMatch", "MONDO:1"),
+        ("DOID:1", "skos:exactMatch", "MONDO:0000001"),
         ("DOID:1", "skos:exactMatch", "DOID:7"),
         ("DOID:2", "skos:closeMatch", "DOID:7"),
     }
