@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ehrkg.benchmark.cohort import Cohort
     from ehrkg.benchmark.distractors import STRATEGIES, Strategy
     from ehrkg.benchmark.hiding import TrueShare, hidden_edges
-    from ehrkg.benchmark.items import FORMATS, Made, make_items, make_questions
+    from ehrkg.benchmark.items import FORMATS, Made, make_questions
     from ehrkg.benchmark.pools import POOL
     from ehrkg.benchmark.schema import ITEMS, TEMPLATES
     from ehrkg.benchmark.templates import make_templates
@@ -33,7 +33,6 @@ _HOMES = {
     "TrueShare": "hiding",
     "check": "checks",
     "hidden_edges": "hiding",
-    "make_items": "items",
     "make_questions": "items",
     "make_templates": "templates",
 }
@@ -54,7 +53,6 @@ __all__ = [
     "TrueShare",
     "check",
     "hidden_edges",
-    "make_items",
     "make_questions",
     "make_templates",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark.columns import Columns
+from ehrkg.benchmark.conditions import BOUNDS, holds
 from ehrkg.benchmark.describe import Description, describe
 from ehrkg.benchmark.schema import ITEMS, TEMPLATES
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.hashing import hash64, hash_strings, unit
 from ehrkg.foundation.storage import content_hash, read_parquet
+from ehrkg.graph import catalogue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +29,9 @@ Rows = npt.NDArray[np.int64]
 
 SPLITS = {"patient": ("cluster",), "relation": ("relation_id",), "both": ("cluster", "relation_id")}
 """What the two parts of a split do not share, by the word for it."""
+
+EVALUATION = "ehrkg.evaluation"
+"""The package that evaluates."""
 
 _IDS = ("item_id", "template_id", "relation_id")
 
@@ -62,8 +68,6 @@ class Benchmark:
     >>> len(bench), bench.describe().total.templates
     (0, 0)
     """
-
-    _evaluator: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(
         self,
@@ -208,7 +212,8 @@ class Benchmark:
         """The items of the templates, relations or items that are named.
 
         Args:
-            ids: template, relation or item ids; or a Cypher query whose first column holds such.
+            ids: template, relation or item ids; or a Cypher query whose first column holds such,
+                or the name of one that ships ("cardiology"), or of a file of yours.
             store: what runs the query: an object with ``query(cypher, **params) -> pa.Table``;
                 the benchmark's own ``store`` by default.
             params: the query's parameters.
@@ -220,7 +225,7 @@ class Benchmark:
             asked = store if store is not None else self.store
             if asked is None:
                 raise UsageError("a query needs a store", todo="pass store=kg, or a list of ids")
-            found = asked.query(ids, **params)
+            found = _answer(ids, asked, params)
             if not found.num_columns:
                 raise UsageError("the query returns no column", todo="RETURN t.id")
             step = f"subset by query {' '.join(ids.split())} {params or ''}".rstrip()
@@ -299,11 +304,6 @@ class Benchmark:
 
     # Evaluating it
 
-    @classmethod
-    def set_evaluator(cls, evaluate: Callable[..., Any]) -> None:
-        """Say what ``evaluate`` calls; the evaluation package does so when it is imported."""
-        cls._evaluator = staticmethod(evaluate)
-
     def evaluate(self, *models: Any, query: str | None = None, **settings: Any) -> Any:
         """Score models on these items; see ``ehrkg.evaluation``.
 
@@ -313,14 +313,13 @@ class Benchmark:
             settings: passed on.
 
         Raises:
-            UsageError: ``ehrkg.evaluation`` has not been imported.
+            UsageError: a model lacks the methods to answer with.
         """
-        if self._evaluator is None:
-            raise UsageError("nothing is set to evaluate with", todo="import ehrkg.evaluation")
         if query is not None:
             bench = self.subset(query, store=settings.pop("store", None))
             return bench.evaluate(*models, **settings)
-        return self._evaluator(self, *models, **settings)
+        # Asked for by name and only here: what evaluates is built on benchmarks, not they on it.
+        return import_module(EVALUATION).evaluate(self, *models, **settings)
 
     # Inside
 
@@ -333,17 +332,9 @@ class Benchmark:
         return made
 
     def _holds(self, name: str, value: Any) -> npt.NDArray[np.bool_]:
-        bound = name[:4] if name[:4] in ("min_", "max_") else ""
         known = {*self._items.names, *self._templates.names}
-        if bound and name not in known:
-            compare = pc.greater_equal if bound == "min_" else pc.less_equal
-            return _plain(compare(self.column(name[4:]), value))
-        column = self.column(name)
-        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-        if pa.types.is_list(column.type):
-            wanted = set(values)
-            return np.array([not wanted.isdisjoint(held) for held in column.to_pylist()], bool)
-        return _plain(pc.is_in(column, value_set=pa.array(values, column.type)))
+        bounded = name[:4] in BOUNDS and name not in known
+        return holds(self.column(name[4:] if bounded else name), name, value, bounded=bounded)
 
     def _falls_to_test(self, name: str, share: float, seed: int) -> npt.NDArray[np.bool_]:
         encoded = pc.dictionary_encode(self.column(name)).combine_chunks()
@@ -372,9 +363,13 @@ class Benchmark:
         return shown
 
 
-def _plain(values: Any) -> npt.NDArray[np.bool_]:
-    """Truth values out of Arrow; null is no."""
-    return np.asarray(pc.fill_null(values, False), dtype=bool)
+def _answer(query: str, store: Any, parameters: dict[str, Any]) -> pa.Table:
+    """The answer of a query, or of a named one, which is a single word without spaces."""
+    if len(query.split()) != 1:
+        found: pa.Table = store.query(query, **parameters)
+        return found
+    named: pa.Table = catalogue.find(query.strip()).ask(getattr(store, "store", store), parameters)
+    return named
 
 
 def _shares(sizes: Mapping[tuple[str, ...], int], n: int) -> dict[tuple[str, ...], int]:

@@ -73,7 +73,7 @@ class Made:
     pool: pa.Table
 
 
-def make_items(
+def make_questions(
     templates: pa.Table,
     hospital: Hospital,
     knowledge: Knowledge,
@@ -85,8 +85,8 @@ def make_items(
     seed: int = 7,
     ledger: Ledger | None = None,
     progress: Progress | None = None,
-) -> pa.Table:
-    """Make the questions of all templates; ``make_questions`` gives their pool as well.
+) -> Made:
+    """Make the questions of all templates, and the pool they are drawn from.
 
     Args:
         templates: TEMPLATES.
@@ -102,39 +102,7 @@ def make_items(
         progress: told of every task and format.
 
     Returns:
-        A table with the schema ITEMS, sorted by item_id.
-
-    Raises:
-        UsageError: an unknown format or strategy.
-    """
-    return make_questions(
-        templates,
-        hospital,
-        knowledge,
-        mapping,
-        verified,
-        formats=formats,
-        strategies=strategies,
-        seed=seed,
-        ledger=ledger,
-        progress=progress,
-    ).items
-
-
-def make_questions(
-    templates: pa.Table,
-    hospital: Hospital,
-    knowledge: Knowledge,
-    mapping: CodeMapping,
-    verified: Verified,
-    *,
-    formats: Sequence[str] = tuple(FORMATS),
-    strategies: Sequence[str] = ("frequency",),
-    seed: int = 7,
-    ledger: Ledger | None = None,
-    progress: Progress | None = None,
-) -> Made:
-    """The questions and the pool they were drawn from; see ``make_items`` for the arguments.
+        Items with the schema ITEMS, sorted by item_id, and their pool.
 
     Raises:
         UsageError: an unknown format or strategy.

@@ -39,6 +39,9 @@ OPEN_ENDED = pa.schema(
 )
 
 
+ROUGE = ("rouge1", "rouge_l")
+
+
 def accuracy_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
     """Multiple-choice accuracy by model, setting, task and number of options.
 
@@ -50,22 +53,10 @@ def accuracy_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
         The schema ``ACCURACY``: means with 95 % intervals clustered by patient, rounded to 4.
     """
     keys = ("model", "key_source", "setting", "task", "n_options")
-    rows = []
-    for key, group in _groups(scores, "mcq", keys):
-        interval = clustered_mean(
-            [row["correct"] for row in group], [row["cluster"] for row in group], seed=seed
-        )
-        rows.append(
-            dict(zip(keys, key, strict=True))
-            | {
-                "items": interval.n,
-                "patients": interval.clusters,
-                "accuracy": round(interval.mean, 4),
-                "low": round(interval.low, 4),
-                "high": round(interval.high, 4),
-                "chance": round(1 / key[-1], 4),
-            }
-        )
+    rows = [
+        _mean_row(keys, key, group, "correct", "accuracy", seed) | {"chance": round(1 / key[-1], 4)}
+        for key, group in _groups(scores, "mcq", keys)
+    ]
     return pa.Table.from_pylist(rows, ACCURACY)
 
 
@@ -76,24 +67,33 @@ def open_ended_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
         The schema ``OPEN_ENDED``, rounded to 4.
     """
     keys = ("model", "key_source", "task")
-    rows = []
-    for key, group in _groups(scores, "oeq", keys):
-        interval = clustered_mean(
-            [row["coverage"] for row in group], [row["cluster"] for row in group], seed=seed
-        )
-        rows.append(
-            dict(zip(keys, key, strict=True))
-            | {
-                "items": interval.n,
-                "patients": interval.clusters,
-                "coverage": round(interval.mean, 4),
-                "low": round(interval.low, 4),
-                "high": round(interval.high, 4),
-                "rouge1": round(sum(row["rouge1"] for row in group) / len(group), 4),
-                "rouge_l": round(sum(row["rouge_l"] for row in group) / len(group), 4),
-            }
-        )
+    rows = [
+        _mean_row(keys, key, group, "coverage", "coverage", seed)
+        | {name: round(sum(row[name] for row in group) / len(group), 4) for name in ROUGE}
+        for key, group in _groups(scores, "oeq", keys)
+    ]
     return pa.Table.from_pylist(rows, OPEN_ENDED)
+
+
+def _mean_row(
+    keys: tuple[str, ...],
+    key: tuple[Any, ...],
+    group: list[dict[str, Any]],
+    column: str,
+    called: str,
+    seed: int,
+) -> dict[str, Any]:
+    """A group's row: what it is, how large, and the mean of a column with its interval."""
+    interval = clustered_mean(
+        [row[column] for row in group], [row["cluster"] for row in group], seed=seed
+    )
+    return dict(zip(keys, key, strict=True)) | {
+        "items": interval.n,
+        "patients": interval.clusters,
+        called: round(interval.mean, 4),
+        "low": round(interval.low, 4),
+        "high": round(interval.high, 4),
+    }
 
 
 def _groups(

@@ -16,6 +16,7 @@ from typing import Any, Protocol, overload
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.resources import shipped
+from ehrkg.graph.parameters import plain
 
 TYPES: Mapping[str, type] = {
     "string": str,
@@ -30,6 +31,9 @@ _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 BUILD = "build"
 """The parameter that names the build to ask; what is opened decides it where nobody gives it."""
+
+LIMIT = "limit"
+"""The parameter that says how many rows to show at most."""
 
 FOLDERS: Mapping[str, str] = {
     "audits": "Audits: is what the graph says well founded?",
@@ -67,12 +71,18 @@ class Parameter:
         >>> Parameter("ids", "strings", "''", "").value("p1, p2")
         ['p1', 'p2']
         """
+        given = plain(given)
         try:
-            return self._text(given) if isinstance(given, str) else self._typed(given)
+            value = self._text(given) if isinstance(given, str) else self._typed(given)
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 f"{self.name}={given!r} is no {self.type}", todo=f"give {_article(self.type)}"
             ) from error
+        if self.name == LIMIT and value < 0:
+            raise UsageError(
+                f"{self.name}={given!r} is no number of rows", todo="give 0 or a greater integer"
+            )
+        return value
 
     def _text(self, given: str) -> Any:
         if self.type == "boolean":
@@ -209,11 +219,11 @@ def read_query(path: Path, name: str) -> NamedQuery:
     """Read a query's file.
 
     Raises:
-        InputError: a parameter's line can't be read.
+        InputError: a parameter's line can't be read, or the file is not UTF-8.
     """
     fields: dict[str, str] = {}
     parameters: list[Parameter] = []
-    text = path.read_text(encoding="utf-8")
+    text = _text_of(path)
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("//"):
             continue
@@ -226,6 +236,20 @@ def read_query(path: Path, name: str) -> NamedQuery:
     return NamedQuery(
         name, fields.get("title", ""), fields.get("purpose", ""), tuple(parameters), columns, text
     )
+
+
+def _text_of(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "these bytes are not UTF-8",
+            file=path,
+            line=data[: error.start].count(b"\n") + 1,
+            found=repr(data[error.start : error.start + 8]),
+            todo="save the query as UTF-8",
+        ) from error
 
 
 def _parameter(path: Path, line: int, text: str) -> Parameter:

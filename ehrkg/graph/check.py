@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ehrkg.foundation.errors import InputError, ServiceError
+from ehrkg.foundation.errors import CheckError, InputError, ServiceError
 from ehrkg.graph.store import check_there
 
 _CHILD = """
@@ -37,6 +37,7 @@ def check_file(path: str | Path, *, build: str = "default", expected: str | None
         The content hash.
 
     Raises:
+        CheckError: it holds something else than ``expected`` says.
         InputError: the file is not there or damaged, or no hash is known.
         ServiceError: another process holds it.
     """
@@ -52,6 +53,8 @@ def check_file(path: str | Path, *, build: str = "default", expected: str | None
     found = done.stdout.strip()
     if done.returncode == ServiceError.exit_code:
         raise ServiceError(found)
+    if expected and not done.returncode and found != expected:
+        raise other_content(found, expected)
     if done.returncode or found != wanted:
         raise InputError(
             "the graph is damaged: it does not hold what was written",
@@ -61,6 +64,14 @@ def check_file(path: str | Path, *, build: str = "default", expected: str | None
             todo="build it again, or copy it again from where it came",
         )
     return found
+
+
+def other_content(found: str, expected: str) -> CheckError:
+    """A graph that can be read and is another one than was expected."""
+    return CheckError(
+        f"the graph has another content: {found} instead of {expected}",
+        todo="build it again, or copy it again from where it came",
+    )
 
 
 def _known(path: Path) -> str:

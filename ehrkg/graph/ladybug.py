@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.foundation.closing import Closing
 from ehrkg.foundation.errors import InputError
 from ehrkg.graph import guard, rows, tables
 from ehrkg.graph.ladybug_session import Session, ddl, held
+from ehrkg.graph.parameters import plain_values
 from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType, NodeType
 
 NODE_PIECE = 2_000_000
@@ -29,7 +30,7 @@ _BATCH = 10_000
 """Rows a statement that changes or deletes by key."""
 
 
-class LadybugStore:
+class LadybugStore(Closing):
     """A graph in one Ladybug file; see ``ehrkg.graph.store.GraphStore`` for what it does.
 
     Args:
@@ -104,20 +105,9 @@ class LadybugStore:
         """Let go of the file; the last store on it in this process closes it."""
         self._session.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
         """See ``GraphStore.query``; the answer's columns are named as the query names them."""
-        return self._session.query(cypher, parameters)
+        return self._session.query(cypher, plain_values(parameters))
 
     # -- nodes -----------------------------------------------------------------------------
 

@@ -165,6 +165,11 @@ class Session:
             self.check_open()
             statement = guard.judge(cypher, self, parameters)
             try:
-                return answers.widened(self._read(statement, parameters))
+                return _as_typed(answers.widened(self._read(statement, parameters)))
             except RuntimeError as error:
                 raise guard.explained(str(error), statement) from error
+
+
+def _as_typed(table: pa.Table) -> pa.Table:
+    """An answer whose columns do not show the engine's inner id: COUNT(t), not COUNT(t._ID)."""
+    return table.rename_columns([name.replace("._ID", "") for name in table.column_names])

@@ -11,12 +11,12 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.foundation.closing import Closing
 from ehrkg.foundation.errors import InputError, ServiceError
 from ehrkg.foundation.hashing import unit
 from ehrkg.graph import neo4j_database as database
@@ -25,6 +25,7 @@ from ehrkg.graph import tables
 from ehrkg.graph.neo4j_database import all_keys, leaving, pages
 from ehrkg.graph.neo4j_session import CommitUnknownError, Session
 from ehrkg.graph.neo4j_values import KEY, UNFINISHED
+from ehrkg.graph.parameters import plain_values
 from ehrkg.graph.schema import EDGES, NODES, SCHEMA_VERSION, EdgeType
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class _ClaimLostError(Exception):
     """Another client has begun to write this build."""
 
 
-class Neo4jStore:
+class Neo4jStore(Closing):
     """A graph in a Neo4j database; see ``ehrkg.graph.store.GraphStore`` for what it does.
 
     Args:
@@ -138,20 +139,9 @@ class Neo4jStore:
         """Let go of the server; closing twice is harmless."""
         self._session.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
         """See ``GraphStore.query``; the answer's columns are named as the query names them."""
-        return self._session.query(cypher, parameters)
+        return self._session.query(cypher, plain_values(parameters))
 
     # -- writing ---------------------------------------------------------------------------
 

@@ -18,7 +18,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Target = Annotated[str, typer.Option("--graph", help="A graph file, or neo4j://HOST:PORT[#BUILD].")]
+GRAPH_HELP = "A graph file, or neo4j://HOST:PORT (with #BUILD behind it to name the build)."
+"""No square brackets: the help would take what stands in them for a style."""
+
+Target = Annotated[str, typer.Option("--graph", help=GRAPH_HELP)]
 BesideForeign = Annotated[
     bool,
     typer.Option(
@@ -30,7 +33,7 @@ BesideForeign = Annotated[
 
 @app.command()
 def copy(
-    source: Annotated[str, typer.Argument(help="A graph file, or neo4j://HOST:PORT[#BUILD].")],
+    source: Annotated[str, typer.Argument(help=GRAPH_HELP)],
     target: Annotated[str, typer.Argument(help="Likewise; a new graph, or a new build.")],
     beside_foreign: BesideForeign = False,
 ) -> None:
@@ -148,8 +151,7 @@ def check(
     A file is only read. A server's graph is opened for writing first: that makes the indexes that
     are missing, and finishes what neo4j-admin loaded.
     """
-    from ehrkg.foundation.errors import CheckError
-    from ehrkg.graph.check import check_file
+    from ehrkg.graph.check import check_file, other_content
     from ehrkg.graph.store import open_store
 
     if not _server(graph):
@@ -159,10 +161,7 @@ def check(
         with open_store(graph, read_only=True) as store:
             found = store.content_hash()
         if expect and found != expect:
-            raise CheckError(
-                f"the graph has another content: {found} instead of {expect}",
-                todo="build it again, or copy it again from where it came",
-            )
+            raise other_content(found, expect)
     typer.echo(f"Content hash: {found}")
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 
 from ehrkg import benchmark, ehr, mapping, ontology, verify
 from ehrkg.benchmark import Benchmark
 from ehrkg.ehr.schema import EVENTS, Hospital
-from ehrkg.evaluation.results import evaluate
+from ehrkg.foundation.closing import Closing
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.keys import SecretKey
 from ehrkg.foundation.ledger import Ledger
@@ -32,10 +31,8 @@ from ehrkg.session.pairs import as_pairs
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
 
-Benchmark.set_evaluator(evaluate)
 
-
-class KnowledgeGraph(Exports):
+class KnowledgeGraph(Exports, Closing):
     """A knowledge graph of patients, codes, concepts, relations and templates.
 
     Each method runs one stage, writes what it found into the graph and keeps it at hand; on a graph
@@ -59,17 +56,6 @@ class KnowledgeGraph(Exports):
         self._mapping: CodeMapping | None = None
         self._overrides: Overrides | None = None
         self._verified: Verified | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the graph."""
@@ -186,6 +172,11 @@ class KnowledgeGraph(Exports):
         Returns:
             Candidates, with the counts behind each.
         """
+        if isinstance(proposer, type) or not hasattr(proposer, "propose"):
+            raise UsageError(
+                f"{proposer!r} is no proposer",
+                todo="give an object that proposes, such as ehrkg.propose.Cooccurrence()",
+            )
         return proposer.propose(self.hospital, tasks=tasks, ledger=self.ledger)
 
     def verify(
@@ -286,6 +277,10 @@ class KnowledgeGraph(Exports):
         Raises:
             UsageError: the query is refused, or the engine does not understand it.
         """
+        if not isinstance(cypher, str):
+            raise UsageError(
+                f"{cypher!r} is no query", todo='give one as text: kg.query("MATCH ... RETURN ...")'
+            )
         return self.store.query(cypher, **parameters)
 
     @property

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RELATIONS = pa.schema(
     [
@@ -65,3 +69,8 @@ class Verified:
 
     relations: pa.Table
     evidence: pa.Table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The relations as a pandas DataFrame; ``evidence.to_pandas()`` gives what backs them."""
+        frame: pd.DataFrame = self.relations.to_pandas()
+        return frame

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -164,11 +167,54 @@ def test_cutting_leaves_the_whole_as_it_was(bench: Benchmark) -> None:
     assert len(part.to_pandas()) == 5
 
 
-def test_evaluating_needs_something_that_evaluates(
-    bench: Benchmark, monkeypatch: pytest.MonkeyPatch
+def test_a_benchmark_finds_what_evaluates_whatever_was_imported(folder: Path) -> None:
+    """In a process of its own, where nothing else was imported before."""
+    code = (
+        "import sys; from ehrkg.benchmark import Benchmark; bench = Benchmark.open(sys.argv[1]);"
+        "from ehrkg.evaluation import Chance; print(len(bench.evaluate(Chance()).scores))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) > 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ({"min_score": "high"}, "min_score='high' is no number"),
+        ({"min_score": True}, "is no number"),
+        ({"max_task": 3}, "holds no numbers"),
+        ({"n_options": "four"}, "does not fit a column of the type int32"),
+        ({"n_options": [4, None, "x"]}, "does not fit"),
+    ],
+)
+def test_a_condition_that_does_not_fit_is_refused(
+    bench: Benchmark, condition: dict[str, Any], said: str
 ) -> None:
-    monkeypatch.setattr(Benchmark, "_evaluator", None)
-    with pytest.raises(UsageError, match=r"import ehrkg\.evaluation"):
-        bench.evaluate("model")
-    Benchmark.set_evaluator(lambda part, model: (len(part), model))
-    assert bench.evaluate("model") == (len(bench), "model")
+    with pytest.raises(UsageError, match=said):
+        bench.filter(**condition)
+
+
+def test_numbers_of_numpy_and_arrow_are_numbers(bench: Benchmark) -> None:
+    known = bench.filter(min_score=0.5).fingerprint
+    assert bench.filter(min_score=np.float32(0.5)).fingerprint == known
+    assert bench.filter(min_score=pa.scalar(0.5)).fingerprint == known
+    assert len(bench.filter(n_options=np.int64(4))) == len(bench.filter(n_options=4)) > 0
+
+
+def test_a_subset_goes_by_the_name_of_a_query(bench: Benchmark) -> None:
+    """The store sees the query's text and the values of all its parameters."""
+
+    class Store:
+        build = "default"
+
+        def query(self, cypher: str, /, **parameters: Any) -> pa.Table:
+            assert "MATCH" in cypher
+            assert parameters["least"] == 2
+            return pa.table({"id": bench.column("template_id").slice(0, 1)})
+
+    part = bench.subset("by_age", store=Store(), least=2)
+    assert set(part.column("template_id").to_pylist()) == {bench.column("template_id")[0].as_py()}
+    with pytest.raises(UsageError, match="no query and no file"):
+        bench.subset("no_such_query", store=Store())

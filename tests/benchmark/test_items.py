@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ehrkg.benchmark import ITEMS, POOL, make_items, make_questions, make_templates
+from ehrkg.benchmark import ITEMS, POOL, make_questions, make_templates
 from ehrkg.benchmark.accepted import Accepted
 from ehrkg.benchmark.distractors import STRATEGIES, draw, luck
 from ehrkg.benchmark.exclusions import Questions, group_templates, questions_of
@@ -107,7 +107,7 @@ def test_the_order_of_rows_decides_nothing(seed: int) -> None:
 
 
 def test_another_seed_asks_otherwise() -> None:
-    other = make_items(TEMPLATES, *PARTS, formats=["mcq4"], seed=8)
+    other = make_questions(TEMPLATES, *PARTS, formats=["mcq4"], seed=8).items
     mine = {
         row["template_id"]: row["options"]
         for row in MADE.items.to_pylist()
@@ -121,20 +121,20 @@ def test_without_enough_distractors_only_the_open_question_remains() -> None:
     parts = (world.hospital, world.knowledge, world.mapping, world.verified)
     templates = make_templates(*parts)
     ledger = Ledger()
-    items = make_items(templates, *parts, ledger=ledger)
+    items = make_questions(templates, *parts, ledger=ledger).items
     assert set(items["format"].to_pylist()) == {"oeq"}
     dropped = ledger.dropped("items", "diagnosis mcq4 frequency")
     assert dropped == {"too_few_distractors": templates.num_rows}
 
 
 def test_no_templates_give_no_questions() -> None:
-    assert make_items(TEMPLATES.slice(0, 0), *PARTS).num_rows == 0
+    assert make_questions(TEMPLATES.slice(0, 0), *PARTS).items.num_rows == 0
 
 
 @pytest.mark.parametrize("wrong", [{"formats": ["mcq9"]}, {"strategies": ["guess"]}])
 def test_an_unknown_format_or_strategy_is_refused(wrong: dict[str, list[str]]) -> None:
     with pytest.raises(UsageError, match="no such"):
-        make_items(TEMPLATES, *PARTS, **wrong)  # type: ignore[arg-type]
+        make_questions(TEMPLATES, *PARTS, **wrong)  # type: ignore[arg-type]
 
 
 # What an open answer may name
@@ -142,7 +142,7 @@ def test_an_unknown_format_or_strategy_is_refused(wrong: dict[str, list[str]]) -
 
 def accepted_in(world: World, answer: str) -> set[str]:
     parts = (world.hospital, world.knowledge, world.mapping, world.verified)
-    items = make_items(make_templates(*parts), *parts, formats=["oeq"]).to_pylist()
+    items = make_questions(make_templates(*parts), *parts, formats=["oeq"]).items.to_pylist()
     templates = {row["id"]: row for row in make_templates(*parts).to_pylist()}
     return next(
         set(item["accepted_codes"])

@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ehrkg.foundation.errors import InputError, UsageError
@@ -119,3 +120,23 @@ def test_a_build_asks_about_itself_only(write: Write) -> None:
     assert own.num_rows > other.num_rows == 3
     named = query.ask(write("everything", everything()), {"build": "sound"})
     assert named.equals(other)
+
+
+@pytest.mark.parametrize("given", [["limit=-1"], {"limit": -1}])
+def test_a_negative_limit_is_no_number_of_rows(given: object) -> None:
+    query = next(query for query in QUERIES if "limit" in {one.name for one in query.parameters})
+    with pytest.raises(UsageError, match="no number of rows") as caught:
+        query.bind(given)
+    assert "0 or a greater" in caught.value.todo
+
+
+def test_numbers_of_numpy_are_values() -> None:
+    query = next(query for query in QUERIES if query.name == "subsets/by_age")
+    assert query.bind({"least": np.int64(3)})["least"] == 3
+
+
+def test_a_query_that_is_not_utf8_says_where(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cypher"
+    path.write_bytes("// title: Mine\n// purpose: Carri\xf3n.\n".encode("latin-1") + b"RETURN 1")
+    with pytest.raises(InputError, match="line 2: these bytes are not UTF-8"):
+        catalogue.find(str(path))

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from graph_world import HARD, World, fill
 
-from ehrkg.foundation.errors import InputError, ServiceError, UsageError
+from ehrkg.foundation.errors import CheckError, InputError, ServiceError, UsageError
 from ehrkg.graph.check import check_file
 from ehrkg.graph.store import GraphStore, open_store
 
@@ -385,3 +385,21 @@ def test_options_of_servers_are_refused_for_files(tmp_path: Path) -> None:
     for option in ({"auth": ("a", "b")}, {"database": "x"}, {"beside_foreign": True}):
         with pytest.raises(UsageError, match="are for servers"):
             open_store(tmp_path / "g.lbug", **option)
+
+
+def test_another_content_than_was_expected_is_a_failed_check(
+    closed: Path, embedded: GraphStore
+) -> None:
+    with pytest.raises(CheckError, match="another content") as caught:
+        check_file(closed, expected="0" * 64)
+    assert embedded.content_hash() in str(caught.value)
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_text_file_is_no_graph(tmp_path: Path, read_only: bool) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("head\tpredicate\ttail\n" * 300)
+    with pytest.raises(InputError, match="no graph file") as caught:
+        open_store(path, read_only=read_only)
+    assert "a file that ehrkg wrote" in caught.value.todo
+    assert path.read_text() == "head\tpredicate\ttail\n" * 300

@@ -134,7 +134,7 @@ def test_order_of_rows_and_number_of_threads_change_nothing(built_demo, shuffled
         cwd=Path(ehrkg.__file__).parent.parent,
     )
     mine, theirs = outputs(built_demo / "benchmark"), outputs(tmp_path / "out")
-    for name in ("relations", "evidence", "templates", "items", "scores"):
+    for name in ("relations", "evidence", "templates", "items", "pool", "scores"):
         assert mine[f"{name}.parquet"] == theirs[f"{name}.parquet"], name
     both = [
         pq.read_table(out / "events.parquet").drop_columns(["row"]).to_pylist()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -149,3 +150,28 @@ def test_pairs_may_come_as_any_table(kg):
         assert kg.verify(given).relations["verdict"].to_pylist() == ["supported"]
     with pytest.raises(ehrkg.UsageError, match="no table of pairs: int"):
         kg.verify(5)
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"MATCH (n) RETURN n"])
+def test_what_is_no_text_is_no_query(kg, wrong):
+    with pytest.raises(ehrkg.UsageError, match="is no query"):
+        kg.query(wrong)
+
+
+@pytest.mark.parametrize("wrong", [ehrkg.propose.Cooccurrence, "cooccurrence", None])
+def test_what_does_not_propose_is_no_proposer(kg, wrong):
+    with pytest.raises(ehrkg.UsageError, match="is no proposer"):
+        kg.propose(wrong)
+
+
+def test_values_of_numpy_and_arrow_are_bound(kg):
+    sexes = kg.query("MATCH (p:Patient) RETURN DISTINCT p.sex AS sex ORDER BY sex")["sex"]
+    asked = "MATCH (p:Patient) WHERE p.sex = $sex RETURN count(p) AS n"
+    assert kg.query(asked, sex=sexes[0]).equals(kg.query(asked, sex=sexes[0].as_py()))
+    few = "MATCH (p:Patient) WHERE p.sex IN $sexes RETURN p.id AS id ORDER BY id LIMIT $n"
+    assert kg.query(few, sexes=sexes, n=np.int64(3)).num_rows == 3
+    assert kg.query(few, sexes=np.array(sexes.to_pylist()), n=pa.scalar(2)).num_rows == 2
+
+
+def test_a_column_without_a_name_shows_nothing_of_the_engine(kg):
+    assert kg.query("MATCH (p:Patient) RETURN count(p)").column_names[0].lower() == "count(p)"
