@@ -40,6 +40,11 @@ def test_every_verb_has_help(verb):
     assert "Usage:" in done.stdout
 
 
+def test_the_help_says_how_to_name_a_build():
+    """Square brackets would be eaten as a style."""
+    assert "#BUILD" in ehrkg("graph", "copy", "--help").stdout
+
+
 def test_importing_is_light():
     code = (
         "import sys, ehrkg; heavy = {'torch', 'pandas', 'duckdb', 'ibis', 'faiss', 'pyarrow',"
