@@ -21,7 +21,8 @@ class Settings:
     """The settings of a build; they stand in its manifest.
 
     Args:
-        format: the tables' format; found from the tables for ``None``.
+        format: the tables' format, or the path of a mapping of one's own tables (a YAML file);
+            found from the tables for ``None``.
         knowledge: further ontologies or tables of knowledge, beside what ships.
         mapping: a file of your own mappings from codes to concepts, which override all others
             (``ehrkg.mapping.read_overrides`` says how it is written).
@@ -76,7 +77,7 @@ class Settings:
     def as_json(self) -> dict[str, Any]:
         """The settings as plain values, the same for the same build on every machine."""
         return {
-            "format": self.format,
+            "format": Path(self.format).name if self.format else None,
             "knowledge": [Path(path).name for path in self.knowledge],
             "mapping": Path(self.mapping).name if self.mapping is not None else None,
             "tasks": list(self.tasks) if self.tasks is not None else None,

@@ -1,4 +1,8 @@
-"""Laws of reading, for any tables: nothing is lost, nothing mixed, order of rows no matter."""
+"""Laws of reading, for any tables: nothing is lost, nothing mixed, order of rows no matter.
+
+The tables hold dirt of every kind that a row can hold: other words for nothing, numbers that went
+through floats, dates of other layouts, ids of any size and sign, values that run over a line's end.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,19 @@ from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import content_hash
 from tests.ehr.conftest import Extract
 
-PATIENT = st.sampled_from(["1", "2", "3", "99", ""])
-VISIT = st.sampled_from(["11", "12", "21", "31", "32", "55", ""])
-TIME = st.sampled_from(
-    ["2150-01-01 10:00:00", "2150-01-02", "2150-02-01 00:00:00", "2151-01-01 00:00:00", "", "soon"]
+PATIENT = st.sampled_from(
+    ["1", "2", "3", "99", "", "1.0", "2.00", "NULL", "-1", "0", "9007199254740993", "1e+16"]
 )
-CODE = st.sampled_from(["4280", "I5023", "E8497", " i50.23", "", "..", "V5861"])
+VISIT = st.sampled_from(
+    ["11", "12", "21", "31", "32", "55", "", "11.0", "NaN", "-5", "0", "9007199254740993"]
+)
+TIME = st.sampled_from(
+    ["2150-01-01 10:00:00", "2150-01-02", "2150-02-01 00:00:00", "2151-01-01 00:00:00", "", "soon",
+     "21500103", "01/31/2150", "2150-01-02T08:00:00Z", "\\N", "2150-02-30"]
+)  # fmt: skip
+CODE = st.sampled_from(
+    ["4280", "I5023", "E8497", " i50.23", "", "..", "V5861", "0088", "N/A", "4280.0", "a\nb", 'a"b']
+)
 
 ADMISSION = st.fixed_dictionaries(
     {
@@ -31,15 +42,17 @@ ADMISSION = st.fixed_dictionaries(
 )  # fmt: skip
 DIAGNOSIS = st.fixed_dictionaries(
     {
-        "subject_id": PATIENT, "hadm_id": VISIT, "seq_num": st.sampled_from(["1", "2", "", "x"]),
-        "icd_code": CODE, "icd_version": st.sampled_from(["9", "10", "8"]),
+        "subject_id": PATIENT, "hadm_id": VISIT,
+        "seq_num": st.sampled_from(["1", "2", "", "x", "1.0", "None", "99999999999"]),
+        "icd_code": CODE, "icd_version": st.sampled_from(["9", "10", "8", "9.0"]),
     }
 )  # fmt: skip
 DRUG = st.fixed_dictionaries(
     {
         "subject_id": PATIENT, "hadm_id": VISIT, "pharmacy_id": st.just("5"),
         "starttime": TIME, "stoptime": TIME, "drug_type": st.sampled_from(["MAIN", "BASE"]),
-        "drug": st.sampled_from(["Aspirin", "ASPIRIN ", "Senna", ""]), "ndc": st.just("0"),
+        "drug": st.sampled_from(["Aspirin", "ASPIRIN ", "Senna", "", "Caf\u00e9, strong\n(cup)"]),
+        "ndc": st.just("0"),
         "route": st.sampled_from(["PO", "IV", "", "BY OWL"]),
     }
 )  # fmt: skip
@@ -65,7 +78,7 @@ def test_laws(admissions: list, diagnoses: list, drugs: list, seed: int) -> None
         hospital = ehr.read(plain.write(), ledger=ledger)
         again = ehr.read(shuffled.write(), ledger=other, threads=1)
 
-    assert ledger.as_json() == other.as_json()
+    assert accounts(ledger) == accounts(other)
     for name in ("patients", "visits", "codes"):
         assert getattr(hospital, name).equals(getattr(again, name))
     for name in ("events", "visit_codes"):
@@ -77,6 +90,11 @@ def test_laws(admissions: list, diagnoses: list, drugs: list, seed: int) -> None
     nothing_is_lost(hospital, ledger, plain)
     nothing_is_mixed(hospital)
     visits_are_ordered(hospital.visits)
+
+
+def accounts(ledger: Ledger) -> list[dict]:
+    """The ledger without its places: where the first such row stands depends on the order."""
+    return [{**row, "example": ""} for row in ledger.as_json()]
 
 
 def nothing_is_lost(hospital: ehr.Hospital, ledger: Ledger, extract: Extract) -> None:
