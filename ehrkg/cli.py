@@ -188,6 +188,29 @@ def build(
 
 
 @app.command()
+def fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Ontologies to bring: mondo, doid, hp, ...")
+    ] = None,
+    to: Annotated[Path, typer.Option(help="The folder to put them in.")] = Path("knowledge"),
+    list_: Annotated[bool, typer.Option("--list", help="Show what can be fetched.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Fetch even what is there.")] = False,
+    homes: Annotated[
+        Path | None, typer.Option(help="A table of homes of yours instead of the one that ships.")
+    ] = None,
+) -> None:
+    """Bring whole ontologies from their homes on the web, each with its licence."""
+    from ehrkg.session.fetching import fetch_lines, table_lines
+
+    for line in (
+        table_lines(homes)
+        if list_ or not names
+        else fetch_lines(names, to, table=homes, again=again)
+    ):
+        typer.echo(line)
+
+
+@app.command()
 def synth(
     out: Annotated[Path, typer.Option(help="Where to write the tables; a new folder.")],
     patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = 2000,
