@@ -127,8 +127,11 @@ def build(
         str | None, typer.Option(help="The tables' format; found from the tables by default.")
     ] = None,
     knowledge: Annotated[
-        list[Path] | None,
-        typer.Option(help="A further ontology or table of knowledge; may be given several times."),
+        list[str] | None,
+        typer.Option(
+            help="A further ontology or table of knowledge, PATH or FORMAT=PATH; FORMAT may be a "
+            "declaration of yours (.yaml). May be given several times."
+        ),
     ] = None,
     mapping: Annotated[
         Path | None,
@@ -174,7 +177,7 @@ def build(
         return
     settings = Settings(
         format=format,
-        knowledge=tuple(str(path) for path in knowledge or ()),
+        knowledge=tuple(knowledge or ()),
         mapping=str(mapping) if mapping else None,
         tasks=tuple(task) if task else None,
         seed=seed,

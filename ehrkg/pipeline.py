@@ -88,6 +88,7 @@ def build(
             ledger=ledger, progress=bar("read")))
 
         bar("know")
+        ontology.acquaint(chosen.knowledge)
         knowledge = work.stage("know", lambda ledger: ontology.merge(
             ontology.shipped(ledger=ledger),
             *(ontology.load(path, ledger=ledger) for path in chosen.knowledge),

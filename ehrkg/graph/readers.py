@@ -23,6 +23,7 @@ from ehrkg.ontology.schema import (
     Knowledge,
 )
 from ehrkg.ontology.schema import EDGES as STATEMENTS
+from ehrkg.ontology.sources import Source, learn
 
 
 def read_hospital(store: GraphStore) -> Hospital:
@@ -65,6 +66,7 @@ def _visit_codes(store: GraphStore) -> pa.Table:
 
 def read_knowledge(store: GraphStore) -> Knowledge:
     """What the ontologies said; bare nodes that only an edge names are no concepts."""
+    _meet_sources(store)
     concepts = store.read_nodes("Concept")
     concepts = concepts.filter(pc.fill_null(concepts.column("declared"), False))
     statements, mappings = [], []
@@ -109,6 +111,14 @@ def read_knowledge(store: GraphStore) -> Knowledge:
             store.read_nodes("Passage").select(PASSAGES.names), "concept", "kind", "id"
         ),
     )
+
+
+def _meet_sources(store: GraphStore) -> None:
+    """Know the sources that the graph describes, so that their statements weigh as they did."""
+    for row in store.read_nodes("Source").to_pylist():
+        if row["name"] and row["reliability"] is not None:
+            told = {key: value or "" for key, value in row.items() if key != "id"}
+            learn(Source(infores=row["id"], **told | {"reliability": row["reliability"]}))
 
 
 def _as(table: pa.Table, schema: pa.Schema, predicate: str) -> pa.Table:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ehrkg.ontology.code_trees import for_codes
     from ehrkg.ontology.loading import load, shipped
     from ehrkg.ontology.merging import merge
+    from ehrkg.ontology.places import acquaint, files_read, place_of
     from ehrkg.ontology.predicates import PREDICATES, Predicate
     from ehrkg.ontology.schema import Knowledge
     from ehrkg.ontology.sources import SOURCES, Source
@@ -28,6 +29,9 @@ _HOMES = {
     "load": "loading",
     "shipped": "loading",
     "merge": "merging",
+    "acquaint": "places",
+    "files_read": "places",
+    "place_of": "places",
     "for_codes": "code_trees",
 }
 
@@ -37,9 +41,12 @@ __all__ = [
     "Knowledge",
     "Predicate",
     "Source",
+    "acquaint",
+    "files_read",
     "for_codes",
     "load",
     "merge",
+    "place_of",
     "shipped",
 ]
 

@@ -14,6 +14,7 @@ from ehrkg.foundation.resources import shipped as shipped_folder
 from ehrkg.ontology.formats import choose
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.merging import merge
+from ehrkg.ontology.places import Place, place_of
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sql import run
 from ehrkg.ontology.tables import FIELDS, knowledge
@@ -32,8 +33,10 @@ def load(
     Args:
         path: a KGX folder or nodes/edges file, an SSSOM file, OBO, OWL or RDF; plain or gzip; a
             release of UMLS or RxNorm, OMOP vocabularies, SemMedDB's predications, DrugBank: as
-            their owners ship them, folder or zip.
-        format: a name of ``ehrkg.ontology.formats.FORMATS``; found from the content by default.
+            their owners ship them, folder or zip; or tables with a declaration
+            (``ehrkg.ontology.declared``). "FORMAT=PATH" names both.
+        format: a name of ``ehrkg.ontology.formats.FORMATS``, of a declaration that ships, or the
+            path of one; found from the content by default.
         ledger: gets the account: what was read, folded, dropped; edges to nodes that are not in
             ``path`` go to its quarantine.
 
@@ -42,8 +45,8 @@ def load(
         InputError: the file is not there, not in the format, or broken (file, line, what is
             expected).
     """
-    place = Path(path)
-    return settle([choose(place, format).read(place)], ledger)
+    place = place_of(path) if format is None else Place(Path(path), format)
+    return settle([choose(place.path, place.format).read(place.path)], ledger)
 
 
 def shipped(ledger: Ledger | None = None) -> Knowledge:

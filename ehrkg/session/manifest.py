@@ -12,6 +12,7 @@ import pyarrow as pa
 from ehrkg import ehr
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.storage import content_hash, file_hash
+from ehrkg.ontology import files_read, place_of
 
 DEPENDENCIES = (
     "duckdb",
@@ -57,16 +58,9 @@ def input_hashes(
         f"tables/{name}": file_hash(path)
         for name, path in ehr.table_files(source, format=format).items()
     }
-    for place, named in enumerate(map(Path, knowledge), 1):
-        if not named.exists():
-            raise InputError(
-                "there is nothing here", file=named, todo="check the path that you gave"
-            )
-        files = [named] if named.is_file() else sorted(named.rglob("*"))
-        for path in files:
-            if path.is_file():
-                below = path.name if path == named else path.relative_to(named).as_posix()
-                hashes[f"knowledge/{place}/{below}"] = file_hash(path)
+    for number, place in enumerate(map(place_of, knowledge), 1):
+        for name, path in files_read(place).items():
+            hashes[f"knowledge/{number}/{name}"] = file_hash(path)
     if mapping is not None:
         if not Path(mapping).is_file():
             raise InputError(

@@ -12,6 +12,7 @@ from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.keys import SecretKey
 from ehrkg.graph.neo4j_session import address_of
+from ehrkg.ontology import place_of
 from ehrkg.propose import Cooccurrence, Proposer, choose_tasks
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 
@@ -23,7 +24,8 @@ class Settings:
     Args:
         format: the tables' format, or the path of a mapping of one's own tables (a YAML file);
             found from the tables for ``None``.
-        knowledge: further ontologies or tables of knowledge, beside what ships.
+        knowledge: further ontologies or tables of knowledge, beside what ships: paths, each with
+            its format before it where that can't be told ("hetionet=data/hetionet").
         mapping: a file of your own mappings from codes to concepts, which override all others
             (``ehrkg.mapping.read_overrides`` says how it is written).
         tasks: which of the tasks; all by default.
@@ -78,7 +80,7 @@ class Settings:
         """The settings as plain values, the same for the same build on every machine."""
         return {
             "format": Path(self.format).name if self.format else None,
-            "knowledge": [Path(path).name for path in self.knowledge],
+            "knowledge": [place_of(text).label for text in self.knowledge],
             "mapping": Path(self.mapping).name if self.mapping is not None else None,
             "tasks": list(self.tasks) if self.tasks is not None else None,
             "formats": list(self.formats),

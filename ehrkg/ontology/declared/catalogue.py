@@ -71,18 +71,18 @@ def beside(path: Path) -> tuple[Declaration, Path] | None:
     """
     if path.is_file() and path.name.lower().endswith(ENDINGS):
         return read(path), path.parent
-    if path.is_dir():
-        own = [path / BESIDE]
-    else:
-        own = [path.with_name(f"{path.name}.yaml"), path.with_name(f"{_stem(path)}.yaml")]
-    for place in own:
-        if place.is_file() and place.name != "source.yaml":
+    for place in candidates(path):
+        if place.is_file():
             return read(place), path
     return None
 
 
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0]
+def candidates(path: Path) -> list[Path]:
+    """Where a declaration for a folder or a table may lie."""
+    if path.is_dir():
+        return [path / BESIDE]
+    names = (f"{path.name}.yaml", f"{path.name.split('.')[0]}.yaml")
+    return [path.with_name(name) for name in names if name != "source.yaml"]
 
 
 def fitting(path: Path) -> Declaration | None:

@@ -97,7 +97,7 @@ def choose(path: Path, name: str | None) -> Format:
         raise InputError("no such file or folder", file=path, todo="mend the path")
     if own is not None:
         return _declared(own)
-    return _with_words_beside(FORMATS[name] if name is not None else _told(path), path)
+    return _with_company(FORMATS[name] if name is not None else _told(path), path)
 
 
 def _told(path: Path) -> Format:
@@ -137,11 +137,15 @@ def _declared(declaration: Declaration, place: Path | None = None) -> Format:
     )
 
 
-def _with_words_beside(item: Format, path: Path) -> Format:
-    """The reader, with the words for predicates of a predicate_aliases.yaml beside the path."""
+def _with_company(item: Format, path: Path) -> Format:
+    """The reader, with what a source.yaml and a predicate_aliases.yaml beside the path say."""
     from ehrkg.ontology.predicates import extended, read_aliases
+    from ehrkg.ontology.sources import learn, read_source
 
-    words = (path if path.is_dir() else path.parent) / "predicate_aliases.yaml"
+    folder = path if path.is_dir() else path.parent
+    if (folder / "source.yaml").is_file():
+        learn(read_source(folder / "source.yaml"))
+    words = folder / "predicate_aliases.yaml"
     if not words.is_file():
         return item
     rows = read_aliases(words)
