@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from ehrkg.foundation.errors import EhrkgError, UsageError
-from ehrkg.session import graph_commands
+from ehrkg.session import fetching, graph_commands
 
 app = typer.Typer(
     name="ehrkg",
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 
 app.add_typer(graph_commands.app, name="graph")
+app.command("fetch")(fetching.command)
 
 INTERRUPTED = 130
 """What a shell gives a program that Ctrl-C ended."""
@@ -128,10 +129,7 @@ def build(
     ] = None,
     knowledge: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A further ontology or table of knowledge, PATH or FORMAT=PATH; FORMAT may be a "
-            "declaration of yours (.yaml). May be given several times."
-        ),
+        typer.Option(help="Further knowledge, PATH or FORMAT=PATH; may be given several times."),
     ] = None,
     mapping: Annotated[
         Path | None,
@@ -188,29 +186,6 @@ def build(
     with StageBars(console) as bars:
         result = run(source, out, settings, progress=bars)
     show_build(console, result.out, result.ledger, seconds=watch.seconds())
-
-
-@app.command()
-def fetch(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Ontologies to bring: mondo, doid, hp, ...")
-    ] = None,
-    to: Annotated[Path, typer.Option(help="The folder to put them in.")] = Path("knowledge"),
-    list_: Annotated[bool, typer.Option("--list", help="Show what can be fetched.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Fetch even what is there.")] = False,
-    homes: Annotated[
-        Path | None, typer.Option(help="A table of homes of yours instead of the one that ships.")
-    ] = None,
-) -> None:
-    """Bring whole ontologies from their homes on the web, each with its licence."""
-    from ehrkg.session.fetching import fetch_lines, table_lines
-
-    for line in (
-        table_lines(homes)
-        if list_ or not names
-        else fetch_lines(names, to, table=homes, again=again)
-    ):
-        typer.echo(line)
 
 
 @app.command()
