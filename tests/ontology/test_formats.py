@@ -94,6 +94,21 @@ def test_a_kgx_folder_gives_concepts_scoped_synonyms_and_edges(tmp_path: Path) -
     assert (mapping["predicate"], mapping["object"]) == ("skos:closeMatch", "ICD9CM:428.0")
 
 
+def test_a_word_that_turns_or_denies_is_read_as_it_is_meant(tmp_path: Path) -> None:
+    header = EDGES.splitlines()[0] + "\n"
+    rest = "\tinfores:x\t\t\t\n"
+    rows = (
+        f"1\tMONDO:0005252\tbiolink:treated_by\tDRUGBANK:DB00695\tfalse\t{rest}"
+        f"2\tDRUGBANK:DB00695\tNEG_TREATS\tHP:0000969\tfalse\t{rest}"
+        f"3\tDRUGBANK:DB00695\tNEG_CAUSES\tHP:0000969\ttrue\t{rest}"
+    )
+    known = ontology.load(kgx(tmp_path, edges=header + rows))
+    edges = {(r["subject"], r["predicate"], r["object"]): r for r in known.edges.to_pylist()}
+    assert not edges["DRUGBANK:DB00695", "TREATS", "MONDO:0005252"]["negated"]
+    assert edges["DRUGBANK:DB00695", "TREATS", "HP:0000969"]["negated"]
+    assert not edges["DRUGBANK:DB00695", "CAUSES", "HP:0000969"]["negated"]
+
+
 def test_an_edge_to_an_absent_node_is_counted_and_kept_apart(tmp_path: Path) -> None:
     ledger = Ledger()
     known = ontology.load(kgx(tmp_path), ledger=ledger)

@@ -15,7 +15,7 @@ from ehrkg.ontology.formats.kgx_json import ENDINGS, SEPARATOR, fill_json, keys
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.formats.streams import fill
 from ehrkg.ontology.formats.tsv import header, layout
-from ehrkg.ontology.predicates import PREDICATES, UNKNOWN, from_biolink
+from ehrkg.ontology.predicates import PREDICATES, UNKNOWN, reading
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.ontology.sources import Source, read_source
 from ehrkg.ontology.sql import workbench
@@ -226,17 +226,34 @@ def _edges(
 
 
 def _predicates(bench: duckdb.DuckDBPyConnection) -> None:
-    """Table ``predicates``: each as stated, and the one of predicates.yaml, null where unknown."""
+    """Table ``predicates``: each as stated, and how it is understood (null where it is not)."""
     stated = [row[0] for row in bench.execute("SELECT DISTINCT predicate FROM given").fetchall()]
-    known = pa.array([from_biolink(one) for one in stated], pa.string())
-    put(bench, "predicates", pa.table({"stated": pa.array(stated, pa.string()), "known": known}))
+    read = [reading(one) for one in stated]
+    put(
+        bench,
+        "predicates",
+        pa.table(
+            {
+                "stated": pa.array(stated, pa.string()),
+                "known": pa.array([one.predicate if one else None for one in read], pa.string()),
+                "turned": pa.array([bool(one and one.turned) for one in read], pa.bool_()),
+                "denies": pa.array([bool(one and one.negated) for one in read], pa.bool_()),
+            }
+        ),
+    )
     put(bench, "names", pa.table({"exact": pa.array(list(PREDICATES), pa.string())}))
 
 
 _EDGES = """
     WITH named AS (
-      SELECT coalesce(a.word, subject) AS subject, coalesce(exact, known, $unknown) AS predicate,
-             coalesce(b.word, object) AS object, negated, coalesce(r.word, route) AS route,
+      SELECT CASE WHEN turned AND exact IS NULL THEN coalesce(b.word, object)
+                  ELSE coalesce(a.word, subject) END AS subject,
+             coalesce(exact, known, $unknown) AS predicate,
+             CASE WHEN turned AND exact IS NULL THEN coalesce(a.word, subject)
+                  ELSE coalesce(b.word, object) END AS object,
+             (denies AND exact IS NULL)
+               <> (lower(trim(negated)) IN ('true', '1', 't', 'yes')) AS negated,
+             coalesce(r.word, route) AS route,
              coalesce(s.word, primary_knowledge_source) AS source, origin, license, provenance,
              publications, CASE WHEN known IS NULL THEN stated
                                 WHEN coalesce(exact, known) = $unknown THEN original_predicate
@@ -246,8 +263,7 @@ _EDGES = """
       LEFT JOIN ids a ON a.raw = subject LEFT JOIN ids b ON b.raw = object
       LEFT JOIN routes r ON r.raw = route
       LEFT JOIN sources s ON s.raw = primary_knowledge_source)
-    SELECT subject, predicate, object,
-           lower(trim(negated)) IN ('true', '1', 't', 'yes') AS negated, route, source,
+    SELECT subject, predicate, object, negated, route, source,
            CASE WHEN origin <> '' THEN origin
                 WHEN source = $default THEN $default_origin ELSE source END AS origin,
            CASE WHEN license <> '' THEN license ELSE $licence END AS licence,
