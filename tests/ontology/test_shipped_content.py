@@ -45,7 +45,21 @@ def tables(name: str) -> list[Path]:
 
 @cache
 def nodes() -> dict[str, Row]:
+    """The core's, which were written by hand."""
     return {row["id"]: row for row in rows(ONTOLOGIES / "core" / "nodes.tsv")}
+
+
+@cache
+def derived() -> list[Row]:
+    """Rows of the other folders; one without a name only adds synonyms."""
+    paths = [path for path in tables("nodes") if path.parent.name != "core"]
+    return [row | {"file": path.parent.name} for path in paths for row in rows(path)]
+
+
+@cache
+def every_node() -> dict[str, Row]:
+    named = {row["id"]: row for row in derived() if row["name"]}
+    return named | nodes()
 
 
 @cache
@@ -113,12 +127,39 @@ def test_there_are_enough_clinical_edges_besides_the_hierarchy() -> None:
 
 
 def test_ids_are_well_formed_and_unique() -> None:
-    assert [name for name in nodes() if not CURIE.match(name)] == []
+    assert [name for name in every_node() if not CURIE.match(name)] == []
     counts = Counter(row["id"] for row in rows(ONTOLOGIES / "core" / "nodes.tsv"))
     assert [name for name, number in counts.items() if number > 1] == []
     counts = Counter(row["id"] for row in edges())
     assert [name for name, number in counts.items() if number > 1] == []
     assert [row["id"] for row in edges() if not re.fullmatch(r"e[0-9a-f]{16}", row["id"])] == []
+
+
+def test_every_derived_node_has_a_name_somewhere_and_stands_once_a_folder() -> None:
+    assert [row["id"] for row in derived() if row["id"] not in every_node()] == []
+    counts = Counter((row["file"], row["id"]) for row in derived())
+    assert [place for place, number in counts.items() if number > 1] == []
+
+
+def test_names_and_synonyms_are_short_and_clean() -> None:
+    """A name is a name: no sentence, no cell of several, nothing that a table left over."""
+    for row in derived():
+        texts = [row["name"], *row["synonym"].split("|")]
+        for text in filter(None, texts):
+            assert text == text.strip(), row
+            assert len(text) <= 250, row
+            assert not re.search(r"[\t\r\n]|^\{'|'\}$|^\['|^nan$|\(TN\)", text), row
+
+
+def test_a_derived_concept_is_of_the_kind_that_its_id_says() -> None:
+    from ehrkg.ontology.categories import kind_of, kind_of_curie
+
+    wrong = [
+        row
+        for row in derived()
+        if kind_of(row["category"]) != kind_of_curie(row["id"]) and row["id"] not in nodes()
+    ]
+    assert wrong == []
 
 
 def test_names_are_unique_within_a_kind() -> None:
@@ -141,7 +182,7 @@ def test_both_ends_of_every_edge_exist_and_are_of_the_predicates_kinds() -> None
     from ehrkg.ontology.categories import kind_of
     from ehrkg.ontology.predicates import PREDICATES, from_biolink
 
-    kinds = {name: kind_of(row["category"]) for name, row in nodes().items()}
+    kinds = {name: kind_of(row["category"]) for name, row in every_node().items()}
     wrong = []
     for row in edges():
         subject, target = kinds.get(row["subject"]), kinds.get(row["object"])
@@ -224,7 +265,17 @@ def test_the_hierarchy_has_no_circle() -> None:
                 state[upper] = 1
                 stack.append((upper, iter(sorted(above.get(upper, ())))))
             else:
-                assert state[upper] == 2, f"a circle through {nodes()[upper]['name']}"
+                assert state[upper] == 2, f"a circle through {every_node()[upper]['name']}"
+
+
+def test_a_plain_install_says_what_enough_drugs_treat_and_must_not_be_given_in() -> None:
+    """Distinct pairs, under one id a drug, a disease and a finding."""
+    said: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for row in edges():
+        if row["negated"] == "false":
+            said[row["predicate"]].add((row["subject"], row["object"]))
+    assert len(said["biolink:treats"]) >= 12_000
+    assert len(said["biolink:contraindicated_in"]) >= 2_500
 
 
 def test_every_drug_has_a_class() -> None:
@@ -258,7 +309,35 @@ def test_every_mapped_code_is_in_its_code_system() -> None:
         if not known():
             wrong.append(target)
     assert wrong == []
-    assert {row["subject_id"] for row in mappings()} <= set(nodes())
+    assert {row["subject_id"] for row in mappings()} <= every_node().keys()
+
+
+REFERENCE = {
+    "ATC": r"[A-Z]\d\d[A-Z]{2}\d\d",
+    "CAS": r"\d{2,7}-\d\d-\d",
+    "CHEBI": r"\d+",
+    "DOID": r"\d+",
+    "DRUGCENTRAL": r"\d+",
+    "HP": r"\d{7}",
+    "ICD10CM": r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?",
+    "ICD10PCS": r"[0-9A-Z]{1,7}",
+    "ICD9CM": r"[EV0-9]\d\d\d?(\.\d{1,2})?",
+    "ICD9PROC": r"\d\d(\.\d{1,2})?",
+    "MESH": r"[CD]\d{6,9}",
+    "RXCUI": r"\d+",
+    "SNOMEDCT": r"\d{6,18}",
+    "UMLS": r"C[NX]?\d{6,7}",
+    "UNII": r"[0-9A-Z]{10}",
+}
+
+
+def test_every_reference_is_of_its_vocabularys_form() -> None:
+    wrong = set()
+    for row in mappings():
+        prefix, _, local = row["object_id"].partition(":")
+        if not re.fullmatch(REFERENCE.get(prefix, "-"), local):
+            wrong.add(row["object_id"])
+    assert sorted(wrong) == []
 
 
 def test_a_mapping_names_its_predicate_and_confidence() -> None:
@@ -325,7 +404,10 @@ def test_nothing_comes_from_what_we_are_measured_by() -> None:
 
 def test_no_derivation_reads_what_we_are_measured_by() -> None:
     package = ONTOLOGIES.parent / "ehrkg" / "ontology"
-    for path in sorted(package.glob("derive*")):
+    files = [path for path in sorted((package / "derive").rglob("*")) if path.suffix != ".pyc"]
+    files = [path for path in files if path.is_file()]
+    assert len(files) > 8
+    for path in files:
         assert not FORBIDDEN.search(path.read_text(encoding="utf-8")), path.name
 
 
@@ -349,22 +431,31 @@ def test_what_ships_is_small() -> None:
 
 
 def test_deriving_again_gives_the_same_bytes(shared_data: Path, tmp_path: Path) -> None:
+    """Of what is packed, the content is compared: another zlib may pack it otherwise."""
     import shutil
 
     from ehrkg.ontology.derive import derive
 
+    def content(folder: Path) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(folder)): gzip.decompress(path.read_bytes())
+            if path.suffix == ".gz"
+            else path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+
     shutil.copytree(ONTOLOGIES / "core", tmp_path / "core")
     derive(shared_data, tmp_path)
-    made = {
-        path.relative_to(tmp_path): path.read_bytes()
-        for path in sorted(tmp_path.rglob("*"))
-        if path.is_file()
-    }
-    assert {
-        path.relative_to(ONTOLOGIES): path.read_bytes()
-        for path in sorted(ONTOLOGIES.rglob("*"))
-        if path.is_file()
-    } == made
+    shipped, made = content(ONTOLOGIES), content(tmp_path)
+    assert made.keys() == shipped.keys()
+    assert [name for name in made if made[name] != shipped[name]] == []
+
+
+def test_packed_files_carry_no_time_and_no_name() -> None:
+    for path in sorted(ONTOLOGIES.rglob("*.gz")):
+        head = path.read_bytes()[:10]
+        assert head[3:8] == bytes(5), path.name  # no flags, no modification time
 
 
 CORE_NODES = """id\tcategory\tname\tdescription\tsynonym\txref\tprovided_by
@@ -410,6 +501,8 @@ def small_tables(folder: Path) -> None:
             "2\tvancomycin hydrochloride\tHeart failure\t\t\t\n"
             "3\ttimolol maleate\tGlaucoma\t\t\tDOID:1686\n"
             "4\tno such drug\tGlaucoma\t\t\t\n"
+            "5\todd spelling\tSevere heart failure\t\t\t\n"
+            "1\tfurosemide\tEye pressure of another name\t\t23986001\t\n"
         ),
         "everycure/fda_indications.tsv": LABEL
         + f"{{'X'}}\t{text}\tedema\tTRUE\tTrue\tHP:0000969\tEdema\t{frusemide}\n"
@@ -422,8 +515,34 @@ def small_tables(folder: Path) -> None:
         + f"glaucoma\t{frusemide}\t TRUE \tFALSE\n"
         + "x\tGlaucoma.\tglaucoma\tTRUE\tTrue\tMONDO:0005041\t"
         + f"glaucoma\t{frusemide}\tFALSE \tFALSE\n",
+        "everycure/drugs.csv": (
+            "curie,curie_label,is_combination_therapy,alternate_ids,atc_codes\n"
+            "CHEBI:1,Frusemide,FALSE,\"['CHEBI:1', 'DRUGBANK:DB00695']\",['C03CA01']\n"
+            "UNII:9,Newolone,FALSE,\"['UNII:9', 'DRUGBANK:DB99999']\",['S01ED09']\n"
+        ),
+        "drugcentral/drugcentral.obo": (
+            "format-version: 1.2\n\n[Term]\nid: drugcentral:1\nname: furosemide\n\n"
+            "[Term]\nid: drugcentral:5\nname: odd spelling\nxref: cas:54-31-9\n"
+        ),
         "drugbank-vocabulary/drugbank_vocabulary.csv": (
-            "DrugBank ID,Common name,Synonyms\nDB00695,Furosemide,Frusemide | Furosemid\n"
+            "DrugBank ID,Common name,CAS,UNII,Synonyms,Standard InChI Key\n"
+            "DB00695,Furosemide,54-31-9,7LXU5N7ZO5,Frusemide | Furosemid,\n"
+        ),
+        "hdo/allXREFinDO.tsv": (
+            '"id"\t"label"\t"xref"\n"DOID:1686"\t"glaucoma"\t"SNOMEDCT_US_2025_09_01:23986001"\n'
+        ),
+        "hdo/doid-simple_2016-09-01.obo": (
+            "format-version: 1.2\n\n[Term]\nid: DOID:1686\nname: glaucoma\n"
+            'synonym: "raised eye pressure" EXACT []\n'
+        ),
+        "pharmgkb/pharmgkb.drug.tsv": "identifier\tname\nPA1\tfurosemide\n",
+        "pharmgkb/pharmgkb.drug.sssom.tsv": (
+            "subject_id\tobject_id\npharmgkb.drug:PA1\trxnorm:4603\n"
+        ),
+        "openfda-ndc/openfda_single.csv": (
+            "brand_name,generic_name,substance_name,unii\n"
+            "LASIX,FUROSEMIDE,['FUROSEMIDE'],['7LXU5N7ZO5']\n"
+            "FUROSEMIDE TABLETS,FUROSEMIDE,['FUROSEMIDE'],['7LXU5N7ZO5']\n"
         ),
         "mondo/mondo_exactmatch_icd10cm.sssom.tsv": SSSOM
         + "MONDO:0005009\tcongestive heart failure\tskos:exactMatch\tICD10CM:I50\n"
@@ -437,53 +556,78 @@ def small_tables(folder: Path) -> None:
             "MONDO:0005041\trdfs:subClassOf\tMONDO:0000705\n"
         ),
         "maxo/maxo_diagnostic_annotations.tsv": "#\nhpo_id\thpo_label\tpredicate_id\tmaxo_id\n",
-        "maxo/maxo-annotations.tsv": "disease_id\tsource_id\tmaxo_id\thpo_id\trelation\n",
+        "maxo/maxo-annotations.tsv": (
+            "disease_id\tsource_id\tmaxo_id\tmaxo_name\thpo_id\trelation\n"
+        ),
     }
     for name in ("narrowmatch_icd10cm", "closematch_icd10cm", "hasdbxref_icd9", "exactmatch_mesh"):
         files[f"mondo/mondo_{name}.sssom.tsv"] = SSSOM
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if name == "everycure/drugs.csv":
+            (folder / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
         (folder / name).write_text(content, encoding="utf-8")
 
 
-def test_deriving_keeps_what_a_table_says_of_the_core_and_drops_the_rest(tmp_path: Path) -> None:
+def said(folder: Path) -> set[tuple[str, str, str, str]]:
+    return {
+        (row["subject"], row["predicate"].removeprefix("biolink:"), row["object"], row["route"])
+        for row in rows(folder / "edges.tsv.gz")
+    }
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from ehrkg.ontology.derive import derive
 
-    small_tables(tmp_path)
-    counts = derive(tmp_path, tmp_path)
+    folder = tmp_path_factory.mktemp("small")
+    small_tables(folder)
+    derived = derive(folder, folder)
+    left = "\n".join(f"{reason}\t{number}" for (_, reason), number in derived.left.items())
+    (folder / "left.txt").write_text(left, encoding="utf-8")
+    return folder
 
-    def said(folder: str) -> set[tuple[str, str, str, str]]:
-        return {
-            (row["subject"], row["predicate"].removeprefix("biolink:"), row["object"], row["route"])
-            for row in rows(tmp_path / folder / "edges.tsv")
-        }
 
-    assert said("drugcentral") == {
-        ("DRUGBANK:DB00695", "treats", "MONDO:0005009", ""),
-        ("DRUGBANK:DB00512", "treats", "MONDO:0000705", "oral|rectal"),  # the core's routes
-        ("DRUGBANK:DB00373", "treats", "MONDO:0005041", "ophthalmic"),  # the drug's class
+def test_deriving_keeps_what_a_table_says_and_drops_the_rest(small: Path) -> None:
+    furosemide, vancomycin, timolol = (f"DRUGBANK:DB00{n}" for n in ("695", "512", "373"))
+    assert said(small / "drugcentral") == {
+        (furosemide, "treats", "MONDO:0005009", ""),
+        (furosemide, "treats", "MONDO:0005041", ""),  # by its SNOMED CT code, through DO
+        (vancomycin, "treats", "MONDO:0000705", "oral|rectal"),  # the core's routes
+        (timolol, "treats", "MONDO:0005041", "ophthalmic"),  # the drug's class
     }
-    assert counts["left out: route unknown"] == 1  # vancomycin for anything else
-    assert said("everycure") == {
-        ("DRUGBANK:DB00695", "treats", "HP:0000969", ""),
-        ("DRUGBANK:DB00695", "contraindicated_in", "MONDO:0005041", ""),
+    assert said(small / "everycure") == {
+        (furosemide, "treats", "HP:0000969", ""),
+        ("DRUGBANK:DB99999", "subclass_of", "ATC:S01ED", ""),
     }
-    assert counts["left out: named beside the indication"] == 1  # cirrhosis, a cause of oedema
-    assert counts["left out: only at some severity"] == 1
-    assert counts["left out: several ingredients"] == 1
-    assert counts["left out: allergen or diagnostic agent"] == 1
+    left = dict(line.split("\t") for line in (small / "left.txt").read_text().splitlines())
+    assert left["route unknown"] == "1"  # vancomycin for anything else
+    assert left["named beside the indication"] == "1"  # cirrhosis, a cause of oedema
+    assert left["several ingredients"] == "1"
+    assert left["allergen or diagnostic agent"] == "1"
+    assert left["an indication elsewhere"] == "1"  # glaucoma, which DrugCentral lists
 
 
-def test_deriving_makes_no_circle_and_maps_only_codes_that_exist(tmp_path: Path) -> None:
-    from ehrkg.ontology.derive import derive
+def test_deriving_sets_apart_what_is_said_with_reserve(small: Path) -> None:
+    severe = ("DRUGBANK:DB00695", "contraindicated_in", "MONDO:0001106", "")
+    assert said(small / "everycure-doubtful") == {severe}
 
-    small_tables(tmp_path)
-    derive(tmp_path, tmp_path)
-    assert [(row["subject"], row["object"]) for row in rows(tmp_path / "mondo" / "edges.tsv")] == [
-        ("MONDO:0000705", "MONDO:0005041")
-    ]
-    mapped = {row["object_id"] for row in rows(tmp_path / "mondo" / "mappings.sssom.tsv")}
-    assert mapped == {"ICD10CM:I50", "DOID:1686"}
+
+def test_deriving_knows_a_drug_by_its_number_and_gives_it_its_names(small: Path) -> None:
+    names = {row["id"]: row for row in rows(small / "drugbank" / "nodes.tsv.gz")}
+    assert "Furosemid" in names["DRUGBANK:DB00695"]["synonym"]
+    brands = {row["id"]: row["synonym"] for row in rows(small / "openfda" / "nodes.tsv.gz")}
+    assert brands == {}  # Lasix is the core's already; the other name only repeats the drug's
+    equal = {row["object_id"] for row in rows(small / "pharmgkb" / "mappings.sssom.tsv.gz")}
+    assert equal == {"RXCUI:4603"}
+
+
+def test_deriving_makes_no_circle_and_maps_only_codes_that_exist(small: Path) -> None:
+    assert said(small / "mondo") == {("MONDO:0000705", "subclass_of", "MONDO:0005041", "")}
+    mapped = {row["object_id"] for row in rows(small / "mondo" / "mappings.sssom.tsv.gz")}
+    assert mapped == {"ICD10CM:I50", "ICD10CM:C64", "DOID:1686"}  # no block of codes
+    carried = {row["object_id"] for row in rows(small / "doid" / "mappings.sssom.tsv.gz")}
+    assert carried == {"SNOMEDCT:23986001"}
 
 
 def test_deriving_says_which_table_is_missing(tmp_path: Path) -> None:
@@ -495,7 +639,7 @@ def test_deriving_says_which_table_is_missing(tmp_path: Path) -> None:
 
 
 def test_every_concept_that_the_derivation_rules_name_is_in_the_core() -> None:
-    from ehrkg.ontology.derive_core import rules
+    from ehrkg.ontology.derive.reading import rules
 
     names = {row["name"] for row in nodes().values()}
     named = set(rules()["too_broad"]) | set(rules()["refused"]) | set(rules()["wrong_synonyms"])
