@@ -26,6 +26,10 @@ SMALL = 2_000
 """Rows that are created one by one instead: every COPY ends in a checkpoint, a tenth of a second
 that twenty small tables would each pay."""
 
+SMALL_EDGES = 20
+"""Edges that are created one by one instead: each looks through all nodes for its ends, so that
+among ten thousand nodes a hundred edges already cost more than a checkpoint."""
+
 _BATCH = 10_000
 """Rows a statement that changes or deletes by key."""
 
@@ -237,7 +241,7 @@ class LadybugStore(Closing):
         names = edge.properties.names
         columns = [self._keys(part.column("from")), self._keys(part.column("to"))]
         table = pa.table(columns + [part.column(n) for n in names], names=["from", "to", *names])
-        if table.num_rows > SMALL:
+        if table.num_rows > SMALL_EDGES:
             options = f" (from='{start}', to='{end}')" if len(edge.joins) > 1 else ""
             self._copy(edge.type, table, EDGE_PIECE, options)
         else:
