@@ -481,3 +481,27 @@ def everything() -> Plot:
     for name, edges in plot.edges.items():
         plot.edges[name] = list({str(sorted(edge.items())): edge for edge in edges}.values())
     return plot
+
+
+@fault(
+    {"one": AKI, "other": HF, "shared": "MONDO:both", "source": A},
+    {"one": "MONDO:0005044", "other": "MONDO:0000001", "shared": "", "source": B},
+    {"one": "MONDO:0005267", "other": "MONDO:part", "shared": ""},
+)
+def disjoint_terms_meet(plot: Plot) -> None:
+    plot.concept("MONDO:both", "cardiorenal syndrome", HF)
+    plot.says("MONDO:both", "SUBCLASS_OF", AKI)
+    plot.says(AKI, "DISJOINT_WITH", HF)
+    plot.says("MONDO:0005044", "DISJOINT_WITH", "MONDO:0000001", B)
+    plot.concept("MONDO:part", "a heart disorder", "MONDO:0005267")
+    plot.says("MONDO:0005267", "DISJOINT_WITH", "MONDO:part")
+    plot.says(AKI, "DISJOINT_WITH", "MONDO:0005267")
+
+
+@fault({"code": AKI10, "replaced": "MONDO:old", "replaced_by": AKI, "name": "acute kidney injury"})
+def replaced_terms_in_use(plot: Plot) -> None:
+    plot.node("Concept", "MONDO:old")
+    plot.link(AKI10, "MONDO:old")
+    plot.says(AKI, "EXACT_MATCH", "MONDO:old")
+    plot.node("Concept", "DOID:other")
+    plot.says(AKI, "EXACT_MATCH", "DOID:other")
