@@ -27,6 +27,7 @@ IDS = frozenset({"id", "key"})
 
 _ZONE = r"^(.*\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|[+-]\d\d(?::?\d\d)?)$"
 _SLASHES = r"^(\d{1,2})/(\d{1,2})/(\d{4})(.*)$"
+_SHORT = 2  # characters; a longer code without a dot has none of the shapes below
 _DAMAGED = r"^-?\d(?:\.\d+)?[eE]\+?\d+$"
 _FLOATED = {"icd9cm": r"^\d{4,5}\.0+$", "icd9proc": r"^\d{3,4}\.0+$", "plain": r"^\d+\.0+$"}
 """By the layout of codes: what only a column of floats writes. (401.0 alone may be a true code.)"""
@@ -57,6 +58,19 @@ def _empty_words() -> tuple[str, ...]:
     return tuple(yaml.safe_load(text))
 
 
+def _where(likely: BooleanValue, test: BooleanValue) -> BooleanValue:
+    """A test that is costly, made only where a cheap one says that it may hold."""
+    import ibis
+
+    return ibis.ifelse(likely, test, False)
+
+
+def _beyond_minutes(value: StringValue) -> BooleanValue:
+    """Whether something other than seconds may follow the minutes of a time."""
+    seconds = (value.length() == 19) & (value.substr(16, 1) == ":")
+    return (value.length() > 16) & ~seconds
+
+
 def _pad(value: StringValue, order: str) -> StringValue:
     """A date with slashes as YYYY-MM-DD; ``order`` names the groups of month and day."""
     month, day = (value.re_extract(_SLASHES, int(group)).lpad(2, "0") for group in order)
@@ -74,19 +88,19 @@ REPAIRS: tuple[Repair, ...] = (
     Repair(
         "float_number",
         IDS | {"int"},
-        lambda value: value.contains(".") & value.re_search(r"^-?\d+\.0+$"),
+        lambda value: _where(value.contains("."), value.re_search(r"^-?\d+\.0+$")),
         lambda value: _cut_float(value),
     ),
     Repair(
         "compact_date",
         frozenset({"time"}),
-        lambda value: (value.length() == 8) & value.re_search(r"^\d{8}$"),
+        lambda value: _where(value.length() == 8, value.re_search(r"^\d{8}$")),
         lambda value: value.left(4) + "-" + value.substr(4, 2) + "-" + value.substr(6, 2),
     ),
     Repair(
         "time_zone_left_out",
         frozenset({"time"}),
-        lambda value: (value.length() > 16) & value.re_search(_ZONE),
+        lambda value: _where(_beyond_minutes(value), value.re_search(_ZONE)),
         lambda value: value.re_extract(_ZONE, 1),
     ),
 )
@@ -133,7 +147,7 @@ def mend(laid: Laid) -> tuple[Table, list[Mended]]:
 
 def damaged(value: StringValue) -> BooleanValue:
     """Whether an identifier lost digits to a column of floats (1.2345678901234568e+16)."""
-    return value.contains("+") & value.re_search(_DAMAGED)
+    return _where(value.contains("+"), value.re_search(_DAMAGED))
 
 
 def too_short(laid: Laid, text: Table) -> BooleanValue | None:
@@ -162,13 +176,13 @@ def _judged(laid: Laid, text: Table, types: Mapping[str, str]) -> dict[str, Bool
     if shaped is not None:
         found |= {"float_shape": shaped, "float_code.code": _floated(text.code)}
     if short is not None:
-        found |= {"short": short, "zeros": text.code.re_search(r"^0\d")}
+        found |= {"short": short, "zeros": text.code.startswith("0")}
     for key in (key for key, kind in types.items() if kind == "time"):
         slashed = _has_slashes(text[key])
         first, second = (text[key].re_extract(_SLASHES, group) for group in (1, 2))
         found[f"day_first_date.{key}"] = found[f"month_first_date.{key}"] = slashed
-        found[f"day_first.{key}"] = slashed & (first.lpad(2, "0") > "12")
-        found[f"month_first.{key}"] = slashed & (second.lpad(2, "0") > "12")
+        found[f"day_first.{key}"] = _where(slashed, first.lpad(2, "0") > "12")
+        found[f"month_first.{key}"] = _where(slashed, second.lpad(2, "0") > "12")
     return found
 
 
@@ -203,11 +217,11 @@ def _month_first(value: StringValue) -> StringValue:
 
 
 def _has_slashes(value: StringValue) -> BooleanValue:
-    return value.contains("/") & value.re_search(_SLASHES)
+    return _where(value.contains("/"), value.re_search(_SLASHES))
 
 
 def _floated(code: StringValue) -> BooleanValue:
-    return code.contains(".") & code.re_search(r"^\d+\.0+$")
+    return _where(code.contains("."), code.re_search(r"^\d+\.0+$"))
 
 
 def _count(text: Table, conditions: Mapping[str, BooleanValue]) -> dict[str, int]:
@@ -235,7 +249,8 @@ def _by_layout(laid: Laid, text: Table, shapes: Mapping[str, str]) -> BooleanVal
     for version, system in laid.unit.systems.items():
         shape = shapes.get(CODE_SYSTEMS[system].layout)
         if shape is not None:
-            fits = text.code.re_search(shape)
+            likely = text.code.contains(".") | (text.code.length() <= _SHORT)
+            fits = _where(likely, text.code.re_search(shape))
             condition = fits & (text.version == version) if version else fits
             found = condition if found is None else found | condition
     return found
