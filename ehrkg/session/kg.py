@@ -106,8 +106,9 @@ class KnowledgeGraph(Exports, Closing):
         """Add an ontology or a table of knowledge to what ships with the package.
 
         Args:
-            source: OBO, OWL, RDF, a KGX folder, an SSSOM table; ``ontology.formats`` lists all.
-            format: its format; found from its content by default.
+            source: OBO, OWL, RDF, a KGX folder, an SSSOM table; ``ontology.formats`` lists all;
+                or any table with a declaration (``ontology.declared``).
+            format: its format, or the path of a declaration; found from its content by default.
 
         Returns:
             What was loaded.

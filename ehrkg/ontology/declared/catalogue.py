@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -72,9 +73,15 @@ def beside(path: Path) -> tuple[Declaration, Path] | None:
     if path.is_file() and path.name.lower().endswith(ENDINGS):
         return read(path), path.parent
     for place in candidates(path):
-        if place.is_file():
+        if place.is_file() and _declares(place):
             return read(place), path
     return None
+
+
+def _declares(path: Path) -> bool:
+    """Whether a YAML that happens to lie beside a file means to be a declaration."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return re.search(r"^(tables|extends)\s*:", text, re.MULTILINE) is not None
 
 
 def candidates(path: Path) -> list[Path]:

@@ -165,6 +165,14 @@ def test_a_declaration_is_found_beside_its_tables_and_read_by_itself(tmp_path: P
     assert edges(ontology.load(tmp_path)) == WANTED
 
 
+def test_a_yaml_of_another_kind_beside_a_file_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("settings: {a: b}\n")
+    (tmp_path / "own.sssom.tsv").write_text(
+        "subject_id\tpredicate_id\tobject_id\nMONDO:0005393\tskos:exactMatch\tICD10CM:M10\n"
+    )
+    assert ontology.load(tmp_path / "own.sssom.tsv").mappings.num_rows == 1
+
+
 def test_another_declaration_stands_on_it_and_leaves_out(tmp_path: Path) -> None:
     declared(tmp_path)
     (tmp_path / "own.tsv").write_text(tsv())

@@ -73,8 +73,7 @@ def test_the_format_is_told_from_the_tables(shared_data: Path, place: str, name:
 def test_hetionet_and_what_it_took_from_pharmacotherapydb(shared_data: Path) -> None:
     folder = shared_data / "hetionet"
     stated = Counter(row["metaedge"] for row in rows(folder / "edges-5k.sif.gz"))
-    ledger = Ledger()
-    known = ontology.load(folder, ledger=ledger)
+    known = ontology.load(folder)
     assert known.concepts.num_rows == len(rows(folder / "hetionet-v1.0-nodes.tsv")) == 47_031
     assert known.edges.num_rows == sum(stated.values())
     found = counted(known, "predicate", "origin", "original_predicate")
@@ -88,10 +87,10 @@ def test_hetionet_and_what_it_took_from_pharmacotherapydb(shared_data: Path) -> 
     treats = [e for e in known.edges.to_pylist() if e["predicate"] in ("TREATS", "SUBCLASS_OF")]
     assert {kinds[e["subject"]] for e in treats} == {"drug"}
     assert {kinds[e["object"]] for e in treats} == {"disease", "drug_class"}
-    less = ontology.load(folder, format="hetionet-for-measuring", ledger=ledger)
-    assert "PharmacotherapyDB" not in set(less.edges["origin"].to_pylist())
-    assert less.edges.num_rows == known.edges.num_rows - 1145
-    assert ledger.dropped("know", "edges") == {"left_out": 1145}
+    less = choose(folder, "hetionet-for-measuring").read(folder)
+    assert "PharmacotherapyDB" not in set(less.knowledge.edges["origin"].to_pylist())
+    assert less.knowledge.edges.num_rows == known.edges.num_rows - 1145
+    assert ("edges", known.edges.num_rows, {"left_out": 1145}) in less.rows
 
 
 def test_drugcentral_keeps_every_row(shared_data: Path) -> None:
