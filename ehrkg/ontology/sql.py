@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _QUIET = "SET enable_progress_bar = false"
 """A library draws no bars on its caller's terminal; each connection is told anew."""
-WORK_MEMORY = "1536MB"
+WORK_MEMORY = "1GB"
 """What DuckDB may hold while it works; beyond this it goes to a temporary folder on disk."""
 
 

@@ -56,7 +56,8 @@ def take(
         f"SELECT DISTINCT {columns} FROM ({query}) ORDER BY {keys}",  # noqa: S608
         params=dict(parameters or {}),
     )
-    return found.to_arrow_table().cast(schema)
+    reader = found.to_arrow_reader(BATCH)  # a batch at a time: the whole result never stands twice
+    return pa.Table.from_batches(reader, reader.schema).cast(schema)
 
 
 def spelt(
