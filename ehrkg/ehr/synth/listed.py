@@ -6,6 +6,7 @@ None of them is a code of the process, so what the process plants is all that is
 from __future__ import annotations
 
 import csv
+import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -86,9 +87,8 @@ def _drugs(what: Process) -> Iterator[Order]:
         for drug, orders in what.drugs.items()
         for text in (drug, *(order.text for order in orders))
     }
-    with (shipped("ontologies") / "drugbank" / "nodes.tsv").open(
-        encoding="utf-8", newline=""
-    ) as handle:
+    packed = shipped("ontologies") / "drugbank" / "nodes.tsv.gz"
+    with gzip.open(packed, "rt", encoding="utf-8", newline="") as handle:
         names = {row["name"] for row in csv.DictReader(handle, delimiter="\t")}
     names = {name for name in names if normalise("DRUGNAME", name) not in written}
     ordered = order_by_hash(names, "beyond", "drug")
