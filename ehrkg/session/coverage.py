@@ -132,7 +132,7 @@ def coverage(
         known = readers.read_knowledge(store)
         mapped = stored_mapping(store, hospital.codes, known)
     built = mapped or mapping.map_codes(hospital.codes, known)
-    weighed = Weighed.of(events, hospital.codes, built)
+    weighed = Weighed.of(events, hospital.codes, built, known)
     shipped = ontology.shipped()
     reach = [weighed.reach("this build", built)]
     for label, parts in (
@@ -175,7 +175,7 @@ def measure(
     """
     whole = ontology.merge(knowledge, ontology.for_codes(hospital.codes))
     mapped = mapping.map_codes(hospital.codes, whole, overrides=overrides, embedder=embedder)
-    weighed = Weighed.of(hospital.events, hospital.codes, mapped)
+    weighed = Weighed.of(hospital.events, hospital.codes, mapped, whole)
     return Coverage(
         reach=weighed.reach(label, mapped),
         methods=weighed.methods(mapped),
@@ -199,7 +199,7 @@ class Weighed:
     Attributes:
         rows: Code id -> rows.
         kinds: Code id -> kind.
-        names: Code id -> name.
+        names: Code id -> the tables' own name, the code system's where they have none.
         groups: Code id -> the groups of REACH that it counts in.
     """
 
@@ -209,13 +209,19 @@ class Weighed:
     groups: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, events: pa.Table, codes: pa.Table, mapped: CodeMapping) -> Weighed:
+    def of(
+        cls, events: pa.Table, codes: pa.Table, mapped: CodeMapping, known: Knowledge
+    ) -> Weighed:
         """Count the rows of each code."""
         counted = events.group_by("code").aggregate([([], "count_all")])
         rows = dict(zip(counted["code"].to_pylist(), counted["count_all"].to_pylist(), strict=True))
         ids = codes["id"].to_pylist()
         kinds = dict(zip(ids, codes["kind"].to_pylist(), strict=True))
-        names = dict(zip(ids, (name or "" for name in codes["name"].to_pylist()), strict=True))
+        trees = _names(known)
+        names = {
+            code: name or trees.get(code, "")
+            for code, name in zip(ids, codes["name"].to_pylist(), strict=True)
+        }
         drugs = mapped.drug_strings
         said = dict(zip(drugs["code"].to_pylist(), drugs["drug_kind"].to_pylist(), strict=True))
         return cls(
@@ -282,9 +288,7 @@ class Weighed:
     def sample(self, mapped: CodeMapping, known: Knowledge, *, seed: int) -> pa.Table:
         """DRAWN: rows, not codes, are drawn: a code stands as often as it was written."""
         links = _near_links(mapped)
-        concepts = dict(
-            zip(known.concepts["id"].to_pylist(), known.concepts["name"].to_pylist(), strict=True)
-        )
+        concepts = _names(known)
         found: list[dict[str, object]] = []
         for kind, share in SHARES.items():
             codes = [
@@ -320,6 +324,12 @@ class Weighed:
             },
             "judgement": "",
         }
+
+
+def _names(known: Knowledge) -> dict[str, str]:
+    """The names of concepts, the codes of the trees among them."""
+    ids, names = (known.concepts[column].to_pylist() for column in ("id", "name"))
+    return dict(zip(ids, names, strict=True))
 
 
 def _groups(code: str, kind: str, drug_kind: str) -> tuple[str, ...]:

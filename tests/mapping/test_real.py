@@ -32,21 +32,25 @@ def ingredient_ids(mapping: Mapping) -> dict[str, set[str]]:
 
 
 def test_drug_strings_read_by_hand(shared_data: Path, shipped: Knowledge) -> None:
+    vocabulary = shared_data / "drugbank-vocabulary" / "drugbank_vocabulary.csv"
+    known = ontology.merge(shipped, ontology.load(vocabulary))
     with (shared_data / "gold" / "drug-strings.tsv").open(encoding="utf-8") as handle:
         gold = list(csv.DictReader(handle, delimiter="\t"))
     ids = [f"DRUGNAME:{' '.join(row['drug'].lower().split())}" for row in gold]
-    mapping = map_codes(codes(*sorted(set(ids))), shipped)
+    mapping = map_codes(codes(*sorted(set(ids))), known)
     kinds = {row["code"]: row["drug_kind"] for row in mapping.drug_strings.to_pylist()}
     read_as = ingredient_ids(mapping)
-    right = wrong = 0
+    right = wrong = missed = 0
     for code, row in zip(ids, gold, strict=True):
         meant = {f"DRUGBANK:{each}" for each in row["drugbank_ids"].split("|") if each}
         said = {each for each in read_as.get(code, set()) if each.startswith("DRUGBANK:")}
         right += len(said & meant)
         wrong += len(said - meant)
+        missed += len(meant - said)
     kind_right = sum(kinds[code] == row["kind"] for code, row in zip(ids, gold, strict=True))
     assert kind_right / len(gold) >= 0.95
     assert right / (right + wrong) >= 0.97
+    assert right / (right + missed) >= 0.92
 
 
 def test_most_rows_of_a_real_hospital_reach_a_near_concept(
@@ -59,9 +63,9 @@ def test_most_rows_of_a_real_hospital_reach_a_near_concept(
     no_drug = {
         row["code"] for row in mapping.drug_strings.to_pylist() if row["drug_kind"] != "drug"
     }
-    assert share(hospital.events, "diagnosis", near) >= 0.70
-    assert share(hospital.events, "procedure", near) >= 0.40
-    assert share(hospital.events, "drug", near, apart=no_drug) >= 0.85
+    assert share(hospital.events, "diagnosis", near) >= 0.75
+    assert share(hospital.events, "procedure", near) >= 0.60
+    assert share(hospital.events, "drug", near, apart=no_drug) >= 0.92
 
 
 def share(
