@@ -122,8 +122,15 @@ def demo(
 
 @app.command()
 def build(
-    source: Annotated[Path, typer.Argument(help="The folder of hospital tables.")],
     out: Annotated[Path, typer.Option(help="Where to leave the build; the same call resumes it.")],
+    source: Annotated[
+        list[Path] | None,
+        typer.Argument(help="The folder of hospital tables; or several extracts, in order."),
+    ] = None,
+    add: Annotated[
+        Path | None,
+        typer.Option(help="One more extract for the build in --out, with the options it was made."),
+    ] = None,
     format: Annotated[  # noqa: A002
         str | None, typer.Option(help="The tables' format; found from the tables by default.")
     ] = None,
@@ -162,17 +169,24 @@ def build(
     """Turn hospital tables into a verified and scored benchmark."""
     from rich.console import Console
 
+    from ehrkg import pipeline
     from ehrkg.foundation.keys import key_for
-    from ehrkg.pipeline import build as run
     from ehrkg.session.console import StageBars, Stopwatch, show_build
     from ehrkg.session.estimate import estimate
+    from ehrkg.session.extracts import key_of
     from ehrkg.session.settings import Settings
 
     console, watch = Console(), Stopwatch()
+    if bool(source) == bool(add):
+        raise UsageError("which tables?", todo="name their folder, or --add FOLDER to a build")
     if dry_run:
-        for line in estimate(source, format=format):
+        folders = [*(source or ()), *([add] if add else ())]
+        for line in [line for folder in folders for line in estimate(folder, format=format)]:
             console.print(line, highlight=False, soft_wrap=True)
         return
+    key = key_of(out, key_file) if add else None
+    if source and (pseudonymise or key_file):
+        key = key_for(source[0], out, key_file)
     settings = Settings(
         format=format,
         knowledge=tuple(knowledge or ()),
@@ -181,10 +195,13 @@ def build(
         seed=seed,
         graph=graph,
         beside_foreign=beside_foreign,
-        pseudonymise=key_for(source, out, key_file) if pseudonymise or key_file else None,
+        pseudonymise=key,
     )
     with StageBars(console) as bars:
-        result = run(source, out, settings, progress=bars)
+        if add:
+            result = pipeline.add(add, out, settings, progress=bars)
+        else:
+            result = pipeline.build(source or (), out, settings, progress=bars)
     show_build(console, result.out, result.ledger, seconds=watch.seconds())
 
 

@@ -8,16 +8,17 @@ is finished, so a build that is killed goes on where it stood.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ehrkg import benchmark, ehr, evaluation, mapping, ontology, verify
+from ehrkg import benchmark, evaluation, mapping, ontology, verify
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.workspace import Workspace, program_fingerprint
-from ehrkg.session.manifest import describe_build, input_hashes
+from ehrkg.session.extracts import Extracts, extracts_of, extracts_with, read_extracts
+from ehrkg.session.manifest import describe_build
 from ehrkg.session.pictures import evidence_pictures
 from ehrkg.session.settings import Settings
 from ehrkg.session.soundness import as_table, check_tables
@@ -40,7 +41,7 @@ class Build:
 
 
 def build(
-    source: str | Path,
+    source: str | Path | Sequence[str | Path],
     out: str | Path,
     settings: Settings | None = None,
     *,
@@ -50,7 +51,7 @@ def build(
     """Make a benchmark out of a hospital's tables.
 
     Args:
-        source: the folder of tables.
+        source: the folder of tables, or several extracts of one hospital, in order.
         out: where to leave the build; the same source and settings resume there.
         settings: everything that decides the result; the defaults are the strict ones.
         auth: user and password of the server that ``settings.graph`` names; from the environment
@@ -65,15 +66,46 @@ def build(
         UsageError: ``out`` holds the build of other inputs or settings.
         ServiceError: the graph's server is not there, or refuses.
     """
-    source, chosen = Path(source), settings or Settings()
+    chosen = settings or Settings()
+    return run(extracts_of(source, chosen), Path(out), chosen, auth=auth, progress=progress)
+
+
+def add(
+    source: str | Path,
+    out: str | Path,
+    settings: Settings | None = None,
+    *,
+    auth: tuple[str, str] | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> Build:
+    """Add an extract, with more patients or more visits of known ones, to a finished build.
+
+    What was read before and what models answered is used again, and what depends on the whole
+    corpus is made anew: the result is that of ``build`` from all extracts. Arguments, result and
+    errors are those of ``build``, with the settings that the build has.
+    """
+    chosen = settings or Settings()
+    extracts = extracts_with(source, Path(out), chosen)
+    return run(extracts, Path(out), chosen, auth=auth, progress=progress)
+
+
+def run(
+    extracts: Extracts,
+    out: Path,
+    chosen: Settings,
+    *,
+    auth: tuple[str, str] | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> Build:
+    """Do the whole job on some extracts; see ``build``."""
     bar = progress or (lambda _stage: Silent())
-    inputs = input_hashes(source, chosen.knowledge, format=chosen.format, mapping=chosen.mapping)
     identity: dict[str, object] = {
-        "inputs": inputs,
+        "inputs": extracts.inputs,
         "settings": chosen.as_json(),
         "program": program_fingerprint(),
     }
-    with Workspace(Path(out), identity) as work:
+    earlier = identity | {"inputs": extracts.earlier} if extracts.earlier else None
+    with Workspace(out, identity, earlier=earlier) as work:
         finished = work.finished()
         if finished is not None:
             return Build(work.out, finished, Ledger.read(work.out / "ledger.json"))
@@ -83,9 +115,7 @@ def build(
 
         # One stage a paragraph, to be read at a glance; the formatter would spread them out.
         # fmt: off
-        hospital = work.stage("read", lambda ledger: ehr.read(
-            source, format=chosen.format, pseudonymise=chosen.pseudonymise,
-            ledger=ledger, progress=bar("read")))
+        hospital = read_extracts(work, extracts, chosen, bar)
 
         bar("know")
         ontology.acquaint(chosen.knowledge)
@@ -152,7 +182,7 @@ def build(
                 manifest, work.ledger, hospital, verified, templates, made.items, scores,
                 checks=checks.to_pylist(),
                 planted=evaluation.planted_in(
-                    source, verified.relations, hospital.codes["id"].to_pylist()),
+                    extracts.planted, verified.relations, hospital.codes["id"].to_pylist()),
                 pictures=evidence_pictures(target, work.out, made.items, seed=chosen.seed)),
             work.out / "report.html")
         # fmt: on

@@ -8,6 +8,7 @@ from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospi
 from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ehrkg.ehr.joining import join
     from ehrkg.ehr.overlap import alike, carevue_visits, refuse_overlap
     from ehrkg.ehr.reader import detect, read, table_files
 
@@ -21,6 +22,7 @@ __all__ = [
     "alike",
     "carevue_visits",
     "detect",
+    "join",
     "read",
     "refuse_overlap",
     "table_files",
@@ -32,6 +34,7 @@ __getattr__ = lazy_names(
         "alike": "overlap",
         "carevue_visits": "overlap",
         "detect": "reader",
+        "join": "joining",
         "read": "reader",
         "refuse_overlap": "overlap",
         "table_files": "reader",

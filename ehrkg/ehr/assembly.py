@@ -20,7 +20,7 @@ from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
 
 if TYPE_CHECKING:
-    from ibis.expr.types import BooleanValue, Table
+    from ibis.expr.types import BooleanValue, StringValue, Table
 
 SPLITS = (("train", 0.7), ("dev", 0.8), ("test", 1.0))
 """Each split and the number in [0, 1) below which a patient's hash falls into it."""
@@ -172,14 +172,8 @@ def _code_table(source: Source, events: Table, form: Format, ledger: Ledger) -> 
     import ibis
 
     system = events.code.split(":")[0]
-    spelling = events.raw_code.re_replace(f"[{WHITE_SPACE}]+", " ").strip()
-    written = ibis.ifelse(system == "DRUGNAME", spelling, events.name)
-    spelled = events.mutate(written=written).group_by(["code", "kind", "written"])
-    spelled = spelled.agg(n=lambda t: t.count())
-    place = ibis.row_number().over(
-        group_by=spelled.code, order_by=[spelled.n.desc(), spelled.written, spelled.kind]
-    )
-    codes = spelled.mutate(place=place).filter(lambda t: t.place == 0)
+    written = ibis.ifelse(system == "DRUGNAME", spelled(events.raw_code), events.name)
+    codes = most_written(events.mutate(written=written))
     name = codes.written
     names = _names(source, form, ledger)
     if names is not None:
@@ -189,6 +183,26 @@ def _code_table(source: Source, events: Table, form: Format, ledger: Ledger) -> 
     code = codes.code.substr(system.length() + 1)
     chosen = codes.select(id="code", system=system, code=code, name=name, kind="kind")
     return chosen.order_by("id").to_pyarrow().cast(schema.CODES)
+
+
+def spelled(raw_code: StringValue) -> StringValue:
+    """What is written of a drug, with one space where several stood."""
+    return raw_code.re_replace(f"[{WHITE_SPACE}]+", " ").strip()
+
+
+def most_written(events: Table) -> Table:
+    """For each code, the ``kind`` and ``written`` that stand most often; ties: the least.
+
+    Args:
+        events: ``code``, ``kind``, ``written``.
+    """
+    import ibis
+
+    counted = events.group_by(["code", "kind", "written"]).agg(n=lambda t: t.count())
+    place = ibis.row_number().over(
+        group_by=counted.code, order_by=[counted.n.desc(), counted.written, counted.kind]
+    )
+    return counted.mutate(place=place).filter(lambda t: t.place == 0)
 
 
 def _names(source: Source, form: Format, ledger: Ledger) -> Table | None:

@@ -58,18 +58,14 @@ def visit_table(visits: Table, patients: Table, ledger: Ledger) -> pa.Table:
     about = [name for name in patients.columns if name not in ("source", "row", "raw_code")]
     who = patients.select(**{f"p_{name}": patients[name] for name in about})
     rows = visits.join(who, visits.patient == who.p_patient)
-    order = {"group_by": rows.patient, "order_by": [rows.admitted, rows.visit]}
+    rows = in_time_order(rows)
     rows = rows.mutate(
-        ordinal=ibis.row_number().over(**order) + 1,
-        latest=rows.discharged.max().over(ibis.cumulative_window(**order)),
         age=_age(rows),
         dead=_died(rows),
         alike=ibis.row_number().over(
             group_by=[rows.patient, rows.admitted, rows.discharged], order_by=rows.visit
         ),
     )
-    before = rows.latest.lag().over(group_by=rows.patient, order_by=rows.ordinal)
-    rows = rows.mutate(seconds=rows.admitted.epoch_seconds() - before.epoch_seconds())
     oddities = {
         "overlaps_the_one_before": rows.seconds < 0,
         "same_times_as_another": rows.alike > 0,
@@ -92,12 +88,34 @@ def visit_table(visits: Table, patients: Table, ledger: Ledger) -> pa.Table:
             kind=rows.kind if "kind" in rows.columns else ibis.literal(""),
             age=ibis.ifelse(age >= OVER_89 - 1, OVER_89, age),
             died="dead",
-            gap_days=(rows.seconds / _DAY).floor(),
+            gap_days=gap_days(rows),
         )
         .order_by(["patient", "ordinal"])
         .to_pyarrow()
         .cast(schema.VISITS)
     )
+
+
+def in_time_order(rows: Table) -> Table:
+    """Visits with ``ordinal``, from 1, and ``seconds`` since the latest discharge before.
+
+    Args:
+        rows: ``patient``, ``visit``, ``admitted``, ``discharged``.
+    """
+    import ibis
+
+    order = {"group_by": rows.patient, "order_by": [rows.admitted, rows.visit]}
+    rows = rows.mutate(
+        ordinal=ibis.row_number().over(**order) + 1,
+        latest=rows.discharged.max().over(ibis.cumulative_window(**order)),
+    )
+    before = rows.latest.lag().over(group_by=rows.patient, order_by=rows.ordinal)
+    return rows.mutate(seconds=rows.admitted.epoch_seconds() - before.epoch_seconds())
+
+
+def gap_days(rows: Table) -> Column:
+    """Whole days since the discharge before, of rows that ``in_time_order`` gave."""
+    return (rows.seconds / _DAY).floor()
 
 
 def _age(rows: Table) -> IntegerValue:

@@ -21,8 +21,9 @@ from typing import Any, Self, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from ehrkg.foundation import replacing
+from ehrkg.foundation import growing, replacing
 from ehrkg.foundation.errors import EhrkgError, InputError, UsageError
+from ehrkg.foundation.growing import MANIFEST
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.replacing import WORK
 from ehrkg.foundation.resources import shipped
@@ -30,8 +31,8 @@ from ehrkg.foundation.storage import read_parquet, write_atomically, write_parqu
 
 T = TypeVar("T")
 PROGRAM_FILES = frozenset({".py", ".yaml", ".tsv", ".j2", ".html", ".css", ".js"})
+IDENTITY = "identity.json"
 LEDGER = "ledger.json"
-MANIFEST = "manifest.json"
 LEAST_FREE = 256 * 1024 * 1024
 """Bytes that must be free before a build starts."""
 
@@ -63,17 +64,25 @@ class Workspace:
         out: the folder; made if it is not there.
         identity: what the build is made of (inputs and settings). The same identity resumes;
             another one, or foreign files, are refused.
+        earlier: the identity of a finished build that this one extends: what it read is kept, and
+            what was worked out from that is made anew.
 
     Raises:
         UsageError: the folder holds the build of another identity, or is in use.
         InputError: it holds something else, can't be written, or the disk is nearly full.
     """
 
-    def __init__(self, out: Path, identity: dict[str, object]) -> None:
+    def __init__(
+        self,
+        out: Path,
+        identity: dict[str, object],
+        *,
+        earlier: dict[str, object] | None = None,
+    ) -> None:
         self.out = out
         self.work = out / WORK
         self.ledger = Ledger()
-        self._identity = identity
+        self._identity, self._earlier = identity, earlier
         self._lock = FileLock(str(self.work / "lock"))
 
     def __enter__(self) -> Self:
@@ -81,6 +90,7 @@ class Workspace:
         _lock(self._lock, self.out)
         try:
             replacing.finish(self.out)
+            growing.finish(self.out)
             self._claim()
         except BaseException:
             self._lock.release()
@@ -113,18 +123,24 @@ class Workspace:
                 expected=f"{LEAST_FREE // 2**20} MiB or more",
                 todo="free some space, or choose another --out",
             )
-        claim = self.work / "identity.json"
-        mine = json.dumps(self._identity, sort_keys=True, indent=1, default=str)
+        claim = self.work / IDENTITY
+        mine = _as_text(self._identity)
         if claim.exists():
             theirs = claim.read_text(encoding="utf-8")
-            if theirs != mine:
+            if self._earlier is not None and theirs == _as_text(self._earlier):
+                growing.begin(self.out, mine)
+            elif theirs != mine:
                 raise UsageError(
                     f"{self.out} holds the build of other inputs or settings: "
-                    + _difference(json.loads(theirs), json.loads(mine)),
+                    + _difference(json.loads(theirs), json.loads(_as_text(self._wanted()))),
                     todo="choose another --out, or delete that folder first",
                 )
             return
         write_atomically(claim, lambda path: path.write_text(mine, encoding="utf-8"))
+
+    def _wanted(self) -> dict[str, object]:
+        """What should be found in the folder."""
+        return self._earlier if self._earlier is not None else self._identity
 
     def stage(self, name: str, compute: Callable[[Ledger], T]) -> T:
         """The result of a stage: read back if it was finished before, else computed and kept.
@@ -217,6 +233,26 @@ def _refuse_foreign(out: Path) -> None:
             expected="an empty folder, a new one, or a build of the same inputs and settings",
             todo="choose another --out",
         )
+
+
+def _as_text(identity: dict[str, object]) -> str:
+    return json.dumps(identity, sort_keys=True, indent=1, default=str)
+
+
+def read_identity(out: Path) -> dict[str, Any]:
+    """What the build in a folder is made of, finished or not.
+
+    Raises:
+        InputError: the folder holds no build.
+    """
+    for name in (growing.IDENTITY, IDENTITY):
+        path = out / WORK / name
+        if path.is_file():
+            identity: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return identity
+    raise InputError(
+        "there is no build here", file=out, todo="build one first: ehrkg build SOURCE --out OUT"
+    )
 
 
 def _difference(theirs: Any, mine: Any) -> str:

@@ -15,13 +15,13 @@ from ehrkg import evaluation
 from ehrkg.ehr.pseudonyms import Pseudonyms
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import CheckError, InputError
+from ehrkg.foundation.growing import MANIFEST
 from ehrkg.foundation.keys import key_folder, key_with, read_key
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.replacing import WORK
 from ehrkg.foundation.storage import content_hash, file_hash, read_parquet, write_parquet
 from ehrkg.foundation.workspace import (
     LEDGER,
-    MANIFEST,
     hold,
     load_result,
     read_final,

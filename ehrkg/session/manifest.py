@@ -32,32 +32,35 @@ DEPENDENCIES = (
 """The packages whose versions can change a result."""
 
 
-def input_hashes(
-    source: Path,
-    knowledge: tuple[str, ...],
-    *,
-    format: str | None = None,  # noqa: A002
-    mapping: str | None = None,
-) -> dict[str, str]:
-    """SHA-256 of every file that a build reads, by its role and its relative name.
+def table_hashes(source: Path, *, format: str | None = None) -> dict[str, str]:  # noqa: A002
+    """SHA-256 of every table that a build reads, by its name relative to the folder.
 
     Only the tables of the format count: what else lies in the folder decides nothing.
 
     Args:
         source: the folder of tables.
-        knowledge: further files or folders of knowledge, in order.
         format: the tables' format; found from the tables by default.
-        mapping: a file of the user's own mappings.
 
     Raises:
-        InputError: a path is not there, or a table is missing.
+        InputError: the path is not there, or a table is missing.
     """
     if not source.exists():
         raise InputError("there is nothing here", file=source, todo="check the path that you gave")
-    hashes = {
-        f"tables/{name}": file_hash(path)
-        for name, path in ehr.table_files(source, format=format).items()
-    }
+    files = ehr.table_files(source, format=format)
+    return {name: file_hash(path) for name, path in sorted(files.items())}
+
+
+def knowledge_hashes(knowledge: tuple[str, ...], mapping: str | None = None) -> dict[str, str]:
+    """SHA-256 of every further file of knowledge, by its place and its relative name.
+
+    Args:
+        knowledge: files or folders, in order, each perhaps with its format before it.
+        mapping: a file of the user's own mappings.
+
+    Raises:
+        InputError: a path is not there.
+    """
+    hashes: dict[str, str] = {}
     for number, place in enumerate(map(place_of, knowledge), 1):
         for name, path in files_read(place).items():
             hashes[f"knowledge/{number}/{name}"] = file_hash(path)

@@ -42,7 +42,7 @@ def test_names_from_the_data_are_escaped(built_demo):
     from ehrkg.foundation.workspace import load_result
 
     out = built_demo / "benchmark"
-    hospital = load_result(out / ".work" / "read")
+    hospital = load_result(out / ".work" / "read-1")
     codes = [
         row | {"name": "<script>alert('x')</script>" + row["name"]}
         for row in hospital.codes.to_pylist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ehrkg
-from ehrkg.session.manifest import input_hashes
+from ehrkg.session.extracts import extracts_of
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,9 @@ def test_files_of_one_name_are_two_inputs(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "edges.tsv").write_text(text)
     named = tuple(str(tmp_path / folder / "edges.tsv") for folder in "ab")
-    hashes = input_hashes(tmp_path / "tables", named)
+    settings = ehrkg.Settings(knowledge=named)
+    hashes = extracts_of(tmp_path / "tables", settings).inputs
     assert hashes["knowledge/1/edges.tsv"] != hashes["knowledge/2/edges.tsv"]
     assert "tables/hosp/admissions.csv.gz" in hashes
     (tmp_path / "tables" / "hosp" / "labevents.csv.gz").write_bytes(b"not read")
-    assert input_hashes(tmp_path / "tables", named) == hashes
+    assert extracts_of(tmp_path / "tables", settings).inputs == hashes
