@@ -40,6 +40,23 @@ def test_every_verb_has_help(verb):
     assert "Usage:" in done.stdout
 
 
+@pytest.mark.parametrize("words", [("build",), ("build", "tables", "--add", "more")])
+def test_a_build_needs_tables_or_one_more_extract(tmp_path, words):
+    done = ehrkg(*words, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "which tables?" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("build", "--add", "more", "--out", "nowhere"), ("forget", "1", "nowhere")]
+)
+def test_what_needs_a_build_says_that_there_is_none(words):
+    done = ehrkg(*words)
+    assert done.returncode == 3
+    assert "nowhere" in done.stderr
+
+
 def test_the_help_says_how_to_name_a_build():
     """Square brackets would be eaten as a style."""
     assert "#BUILD" in ehrkg("graph", "copy", "--help").stdout
