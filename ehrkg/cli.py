@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from ehrkg.foundation.errors import EhrkgError, UsageError
-from ehrkg.session import fetching, graph_commands
+from ehrkg.session import fetching, graph_commands, privacy_commands
 
 app = typer.Typer(
     name="ehrkg",
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 
 app.add_typer(graph_commands.app, name="graph")
+app.command()(privacy_commands.forget)
 app.command("fetch")(fetching.command)
 
 INTERRUPTED = 130
@@ -42,12 +43,6 @@ SHOWN_PAIRS = 20
 """Verdicts that are printed; the file holds them all."""
 
 Graph = Annotated[Path, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="The secret key of the pseudonyms; by default it lies in your own folder for settings."
-    ),
-]
 Seed = Annotated[int, typer.Option(help="Names the draw; another one gives another benchmark.")]
 
 
@@ -161,7 +156,7 @@ def build(
             help="Replace the ids of patients and visits by names made with a secret key.",
         ),
     ] = False,
-    key_file: KeyFile = None,
+    key_file: privacy_commands.KeyFile = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be read and needed; write nothing.")
     ] = False,
@@ -292,7 +287,7 @@ def audit(
 ) -> None:
     """Answer a named, documented Cypher query over a graph; read-only."""
     if lint is not None:
-        _lint(lint)
+        graph_commands.lint_file(lint)
         return
     from rich.console import Console
 
@@ -322,20 +317,6 @@ def audit(
         writer.writeheader()
         writer.writerows(table.to_pylist())
         typer.echo(sink.getvalue(), nl=False)
-
-
-def _lint(path: Path) -> None:
-    """Print what in a query's file differs between the engines; exit 1 where something does."""
-    from ehrkg.graph.catalogue import read_query
-    from ehrkg.graph.lint import lint
-
-    if not path.is_file():
-        raise UsageError(f"there is no file {str(path)!r}", todo="name a file with a query")
-    findings = lint(read_query(path, str(path)).text)
-    for finding in findings:
-        typer.echo(f"{path}:{finding}")
-    if findings:
-        raise typer.Exit(1)
 
 
 @app.command()
@@ -398,18 +379,3 @@ def explain(
         typer.echo(found.as_text())
     else:
         typer.echo(f"Picture: {found.write_html(html)}")
-
-
-@app.command()
-def forget(
-    patient: Annotated[str, typer.Argument(help="The patient's id, as in the tables.")],
-    directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
-    key_file: KeyFile = None,
-) -> None:
-    """Take a patient out of a build's graph and files, and show that nothing is left.
-
-    The tables that the build was made from are not touched, nor are copies and backups.
-    """
-    from ehrkg.session.forgetting import forget as take_out
-
-    typer.echo(take_out(patient, directory, key_file=key_file).as_text())

@@ -178,3 +178,18 @@ def _only_build(graph: str) -> str:
     with open_store(graph.partition("#")[0], build="no-build", beside_foreign=True) as store:
         builds = store.builds()
     return builds[0] if len(builds) == 1 else "default"
+
+
+def lint_file(path: Path) -> None:
+    """Print what in a query's file differs between the engines; exit 1 where something does."""
+    from ehrkg.foundation.errors import UsageError
+    from ehrkg.graph.catalogue import read_query
+    from ehrkg.graph.lint import lint
+
+    if not path.is_file():
+        raise UsageError(f"there is no file {str(path)!r}", todo="name a file with a query")
+    findings = lint(read_query(path, str(path)).text)
+    for finding in findings:
+        typer.echo(f"{path}:{finding}")
+    if findings:
+        raise typer.Exit(1)
