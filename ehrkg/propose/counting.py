@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,13 @@ import pyarrow.compute as pc
 from ehrkg.ehr.schema import Hospital
 from ehrkg.propose.tasks import ACROSS
 
+if TYPE_CHECKING:
+    from ibis.backends import BaseBackend
+
 Counts = npt.NDArray[np.int64]
+
+PIECE = 20_000_000
+"""So many meetings of two codes in a visit, about, are counted at a time."""
 
 
 @dataclass(frozen=True)
@@ -53,33 +59,105 @@ class PairCounts:
         return column("n_within"), column("n_head"), column("n_tail"), places
 
 
-def count_pairs(hospital: Hospital, *, head_kind: str, tail_kind: str) -> PairCounts:
+def count_pairs(
+    hospital: Hospital, *, head_kind: str, tail_kind: str, con: BaseBackend | None = None
+) -> PairCounts:
     """Count all pairs (head, tail) of two kinds of codes.
 
     Args:
         hospital: what was read; a drug's route is part of the head.
         head_kind: the kind of the head: diagnosis, drug, procedure.
         tail_kind: the kind of the tail. Tails carry no route.
+        con: the Ibis connection whose engine counts; a DuckDB of its own by default.
 
     Returns:
         Integer counts for every pair seen at least once, in whatever span.
     """
     import ibis
 
-    connection = ibis.duckdb.connect()
-    visits = ibis.memtable(hospital.visits.select(["id", "patient", "ordinal"]))
-    occurrences = ibis.memtable(hospital.visit_codes.select(["visit", "code", "kind", "route"]))
-    counted = pair_expression(visits, occurrences, head_kind=head_kind, tail_kind=tail_kind)
-    pairs = connection.to_pyarrow(counted).sort_by(
+    numbered = _numbered(hospital, head_kind, tail_kind)
+    connection = ibis.duckdb.connect() if con is None else con
+    visits, occurrences = ibis.memtable(numbered.visits), ibis.memtable(numbered.occurrences)
+    parts = []
+    for piece in range(numbered.pieces):
+        counted = pair_expression(
+            visits,
+            occurrences,
+            head_kind=head_kind,
+            tail_kind=tail_kind,
+            heads=occurrences.filter(occurrences.code % numbered.pieces == piece),
+        )
+        parts.append(connection.to_pyarrow(counted))
+    if con is None:
+        connection.disconnect()
+    pairs = _named(pa.concat_tables(parts), numbered).sort_by(
         [("head", "ascending"), ("route", "ascending"), ("tail", "ascending")]
     )
     ordinals = hospital.visits["ordinal"]
     later = int(pc.sum(pc.cast(pc.greater(ordinals, 1), pa.int64())).as_py() or 0)
-    connection.disconnect()
     return PairCounts(pairs, hospital.visits.num_rows, later)
 
 
-def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind: str) -> Any:
+@dataclass(frozen=True)
+class _Numbered:
+    """What is counted, with numbers in the place of names: a tenth of the memory, and faster.
+
+    Attributes:
+        visits: id, patient, ordinal.
+        occurrences: visit, code, kind, route.
+        codes, routes: the names by number.
+        pieces: in how many pieces the heads are best taken.
+    """
+
+    visits: pa.Table
+    occurrences: pa.Table
+    codes: pa.Array
+    routes: pa.Array
+    pieces: int
+
+
+def _numbered(hospital: Hospital, head_kind: str, tail_kind: str) -> _Numbered:
+    visits, rows = hospital.visits, hospital.visit_codes.select(["visit", "code", "kind", "route"])
+    kinds = pa.array(sorted({head_kind, tail_kind}))
+    rows = rows.filter(pc.is_in(rows["kind"], value_set=kinds))
+    ids = visits["id"].combine_chunks()
+    at = pc.index_in(rows["visit"], value_set=ids)
+    rows, at = rows.filter(pc.is_valid(at)), pc.drop_null(at)
+    code, route = (rows[name].combine_chunks().dictionary_encode() for name in ("code", "route"))
+    occurrences = pa.table(
+        {"visit": at, "code": code.indices, "kind": rows["kind"], "route": route.indices}
+    )
+    met = np.ones(len(ids), np.int64)
+    for kind in (head_kind, tail_kind):
+        places = at.filter(pc.equal(rows["kind"], kind)).to_numpy()
+        met *= np.bincount(places, minlength=len(ids))
+    return _Numbered(
+        pa.table(
+            {
+                "id": pa.array(np.arange(len(ids), dtype=np.int32)),
+                "patient": visits["patient"].combine_chunks().dictionary_encode().indices,
+                "ordinal": visits["ordinal"],
+            }
+        ),
+        occurrences,
+        code.dictionary,
+        route.dictionary,
+        1 + int(met.sum()) // PIECE,
+    )
+
+
+def _named(pairs: pa.Table, numbered: _Numbered) -> pa.Table:
+    """The pairs under their names again."""
+    names = {"head": numbered.codes, "route": numbered.routes, "tail": numbered.codes}
+    for column, values in names.items():
+        at = pairs.column_names.index(column)
+        pairs = pairs.set_column(at, column, values.take(pairs[column].combine_chunks()))
+    return pairs
+
+
+def pair_expression(
+    visits: Any, occurrences: Any, *, head_kind: str, tail_kind: str, heads: Any = None
+) -> Any:
     """The counting as one Ibis expression over two tables, for any engine that Ibis speaks.
 
     Args:
@@ -87,6 +165,7 @@ def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind:
         occurrences: visit, code, kind, route.
         head_kind: the kind of the head.
         tail_kind: the kind of the tail.
+        heads: the occurrences of the heads that are counted; all by default.
     """
     import ibis
 
@@ -95,7 +174,7 @@ def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind:
         "id", "patient", "ordinal", followed=(ibis._.ordinal < ibis._["last"]).cast("int32")
     )
     heads = (
-        _distinct(occurrences, head_kind, route=True)
+        _distinct(occurrences if heads is None else heads, head_kind, route=True)
         .join(stays, ibis._.visit == stays.id)
         .select("visit", "patient", "ordinal", "followed", head="code", route="route")
     )

@@ -15,6 +15,7 @@ from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospi
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.propose import Cooccurrence
+from ehrkg.propose import counting
 from ehrkg.propose.counting import count_pairs
 
 KINDS = {"D": "diagnosis", "R": "drug", "P": "procedure"}
@@ -115,6 +116,17 @@ def test_counts_equal_a_plain_enumeration(head_kind, tail_kind, patients):
         assert row["n_within"] == within[pair]
         assert row["n_across"] == across[pair]
         assert row["n_patients"] == patients_with[pair]
+
+
+@pytest.mark.parametrize("head_kind", ["diagnosis", "drug"])
+def test_pieces_leave_no_trace(head_kind, monkeypatch):
+    stay = [{"D1", "D2", "D3", "R1@oral", "R2@oral"}, {"D2", "D3", "R1@intravenous", "P1"}]
+    told = hospital([stay, stay[::-1], stay * 2])
+    whole = count_pairs(told, head_kind=head_kind, tail_kind="diagnosis").pairs
+    monkeypatch.setattr(counting, "PIECE", 2)
+    pieces = count_pairs(told, head_kind=head_kind, tail_kind="diagnosis").pairs
+    assert whole.num_rows > 3
+    assert pieces.equals(whole)
 
 
 def margins_across(patients: list[list[set[str]]], head: str, tail: str) -> tuple[int, ...]:
