@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SPLITS = (("train", 0.7), ("dev", 0.8), ("test", 1.0))
 """Each split and the number in [0, 1) below which a patient's hash falls into it."""
 
+_BREAK, _DIGITS = "\x01", 19
+"""What parts a source from a row's number in a packed text, and the digits of the latter."""
+
 
 def assemble(
     source: Source,
@@ -57,6 +60,8 @@ def assemble(
         usable = finish(read_events(source, unit, name, patients, all_visits, ledger))
         parts.append(event_rows(unit, usable, name, ledger))
     events = source.keep(_union(parts), "events")
+    for _, name in _named(events_there):
+        source.release(f"rows_{name}")
     ledger.quarantine[STAGE] = pa.concat_tables(quarantine).sort_by(
         [("source", "ascending"), ("row", "ascending"), ("unit", "ascending")]
     )
@@ -141,22 +146,32 @@ def _event_table(events: Table) -> pa.Table:
 
 
 def _visit_code_table(events: Table) -> pa.Table:
+    """One row for each (visit, code, route), with the place and code of its first row.
+
+    Place and code are packed into one text, of which the least is the first row's: a sort of each
+    group's rows would cost several times as much, and not every engine has a first of a group.
+    """
     import ibis
 
-    first = {"order_by": [events.source, events.row]}
     main = (events.drug_type == "MAIN").any()
+    place = events.row.cast("string").lpad(_DIGITS, "0")
+    packed = events.mutate(first=events.source + _BREAK + place + events.raw_code)
+    grouped = packed.group_by(["visit", "code", "kind", "route"]).agg(
+        seq=packed.seq.min(),
+        start=packed.start.min(),
+        stop=packed.stop.max(),
+        drug_type=ibis.ifelse(main, "MAIN", packed.drug_type.min()),
+        n=packed.count(),
+        first=packed["first"].min(),
+    )
+    at = grouped["first"].find(_BREAK)
     return (
-        events.group_by(["visit", "code", "kind", "route"])
-        .agg(
-            seq=events.seq.min(),
-            start=events.start.min(),
-            stop=events.stop.max(),
-            drug_type=ibis.ifelse(main, "MAIN", events.drug_type.min()),
-            n=events.count(),
-            raw_code=events.raw_code.first(**first),
-            source=events.source.first(**first),
-            row=events.row.first(**first),
+        grouped.mutate(
+            source=grouped["first"].left(at),
+            row=grouped["first"].substr(at + 1, _DIGITS).cast("int64"),
+            raw_code=grouped["first"].substr(at + 1 + _DIGITS),
         )
+        .select(*schema.VISIT_CODES.names)
         .order_by(["visit", "code", "route"])
         .to_pyarrow()
         .cast(schema.VISIT_CODES)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ehrkg.ehr import schema
 from ehrkg.ehr.assembly import assemble
+from ehrkg.ehr.connections import read_connection
 from ehrkg.ehr.formats import Format, format_named, formats
 from ehrkg.ehr.formats.mapping import MAPPING_FILE, format_of_mapping, is_mapping
 from ehrkg.ehr.pseudonyms import as_pseudonyms, without_values
+from ehrkg.ehr.sources.connection import Database
 from ehrkg.ehr.sources.files import FileTables, columns_of
 from ehrkg.ehr.sources.finding import Part, find_tables
 from ehrkg.foundation.errors import InputError
@@ -18,13 +21,17 @@ from ehrkg.foundation.keys import SecretKey
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 
+if TYPE_CHECKING:
+    from ibis.backends import BaseBackend
+
 Files = Mapping[str, tuple[Part, ...]]
 
 
 def read(
-    source: str | Path,
+    source: str | Path | BaseBackend,
     *,
     format: str | None = None,  # noqa: A002
+    database: Database = None,
     ledger: Ledger | None = None,
     progress: Progress | None = None,
     threads: int | None = None,
@@ -39,9 +46,12 @@ def read(
     ``visit.empty_word.discharged`` (see ``repairs``), and so on.
 
     Args:
-        source: the folder that holds the tables, the release's folder around it, or a zip archive.
+        source: the folder that holds the tables, the release's folder around it, or a zip archive;
+            or an Ibis connection (DuckDB, Postgres, PySpark, BigQuery, Snowflake), in whose engine
+            the work is then done: only counts and the finished tables come back.
         format: a name of ``formats``, or the path of a mapping of your own tables (a YAML file, see
             ``formats.mapping``); found from the tables by default.
+        database: with a connection, the schema or data set that holds the tables.
         ledger: where the account goes; a fresh one by default.
         progress: told of each table.
         threads: the engine's; as many as there are cores by default. The result is the same.
@@ -59,15 +69,27 @@ def read(
     if pseudonymise is not None:
         names, ledger = as_pseudonyms(pseudonymise), Ledger() if ledger is None else ledger
         with without_values():
-            found = read(source, format=format, ledger=ledger, progress=progress, threads=threads)
+            found = read(
+                source,
+                format=format,
+                database=database,
+                ledger=ledger,
+                progress=progress,
+                threads=threads,
+            )
         return names.hide(found, ledger)
-    declared, files = _declared(Path(source), format)
     ledger = Ledger() if ledger is None else ledger
+    progress = progress or Silent()
+    if not isinstance(source, (str, Path)):
+        return read_connection(
+            source, named=format, database=database, ledger=ledger, progress=progress
+        )
+    declared, files = _declared(Path(source), format)
     with (
         tempfile.TemporaryDirectory(prefix="ehrkg-") as scratch,
         FileTables(files, scratch, threads=threads) as tables,
     ):
-        return assemble(tables, declared, ledger, progress or Silent())
+        return assemble(tables, declared, ledger, progress)
 
 
 def table_files(source: str | Path, *, format: str | None = None) -> dict[str, Path]:  # noqa: A002
@@ -134,7 +156,13 @@ def _detected(source: Path) -> tuple[Format, Files]:
     }
     whole = [formats()[name] for name, tables in lacking.items() if not tables]
     if whole:
-        best = min(whole, key=lambda form: (_misfit(form, found[form.name]), -len(form.needed)))
+        best = min(
+            whole,
+            key=lambda form: (
+                form.misfit(lambda table: columns_of(found[form.name][table])),
+                -len(form.needed),
+            ),
+        )
         return best, found[best.name]
     there = {name: len(formats()[name].needed) - len(tables) for name, tables in lacking.items()}
     nearest = max(there, key=lambda name: (there[name], name))
@@ -147,16 +175,6 @@ def _detected(source: Path) -> tuple[Format, Files]:
             f"describe your own tables in {MAPPING_FILE}",
         )
     raise _missing(source, formats()[nearest], ", ".join(lacking[nearest]))
-
-
-def _misfit(form: Format, files: Files) -> int:
-    """How many columns that a format needs its tables lack: formats may share names of tables."""
-    there = {table: _folded(columns_of(files[table])) for table in form.needed}
-    return sum(len(u.lacking(there[u.table])) for u in form.units if u.table in there)
-
-
-def _folded(columns: Sequence[str]) -> set[str]:
-    return {column.strip().lower() for column in columns}
 
 
 def _missing(folder: Path, form: Format, lacking: str) -> InputError:

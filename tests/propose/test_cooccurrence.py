@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
-from ehrkg.propose import Cooccurrence
-from ehrkg.propose import counting
+from ehrkg.propose import Cooccurrence, counting
 from ehrkg.propose.counting import count_pairs
 
 KINDS = {"D": "diagnosis", "R": "drug", "P": "procedure"}

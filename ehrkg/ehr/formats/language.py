@@ -7,7 +7,7 @@ every format alike. ``formats/README.md`` shows the language with an example of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,6 +176,17 @@ class Format:
         units = (*self.units, *self.names)
         looked_up = {lookup.table for unit in units for lookup in unit.lookups}
         return frozenset({unit.table for unit in units} | looked_up)
+
+    def misfit(self, columns_of: Callable[[str], Sequence[str]]) -> int:
+        """How many columns that it needs some tables lack: formats may share names of tables.
+
+        Args:
+            columns_of: a table's columns as written, by its name.
+        """
+        there = {
+            table: {column.strip().lower() for column in columns_of(table)} for table in self.needed
+        }
+        return sum(len(u.lacking(there[u.table])) for u in self.units if u.table in there)
 
 
 def as_format(row: Mapping[str, Any]) -> Format:

@@ -51,4 +51,5 @@ def _places(how: Beyond, luck: Floats) -> Ints:
     power = 1 - how.exponent
     whole = 1 - ((how.codes + how.shift) / how.shift) ** power
     places = how.shift * (1 - luck * whole) ** (1 / power) - how.shift
-    return np.minimum(places.astype(np.int64), how.codes - 1)
+    capped: Ints = np.minimum(places.astype(np.int64), how.codes - 1)
+    return capped
