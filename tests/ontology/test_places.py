@@ -63,7 +63,7 @@ def test_every_file_that_decides_is_named(folder: Path) -> None:
 def test_a_changed_declaration_is_another_build(folder: Path) -> None:
     text = f"{folder / 'own.yaml'}={folder / 't.tsv'}"
     tables = folder / "hospital"
-    synth.write(tables, patients=2, seed=7)
+    synth.write(tables, patients=20, shape="demo", seed=7)
     before = input_hashes(tables, (text,))
     assert input_hashes(tables, (text,)) == before
     (folder / "own.yaml").write_text(OWN.replace("0.83", "0.5"))
