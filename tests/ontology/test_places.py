@@ -8,11 +8,10 @@ import pytest
 
 import ehrkg
 from ehrkg import ontology
-from ehrkg.ehr import synth
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.ontology.places import Place, acquaint, files_read, place_of
 from ehrkg.ontology.sources import reliability
-from ehrkg.session.manifest import input_hashes
+from ehrkg.session.manifest import knowledge_hashes
 from ehrkg.session.settings import Settings
 
 OWN = """name: own
@@ -62,12 +61,10 @@ def test_every_file_that_decides_is_named(folder: Path) -> None:
 
 def test_a_changed_declaration_is_another_build(folder: Path) -> None:
     text = f"{folder / 'own.yaml'}={folder / 't.tsv'}"
-    tables = folder / "hospital"
-    synth.write(tables, patients=20, shape="demo", seed=7)
-    before = input_hashes(tables, (text,))
-    assert input_hashes(tables, (text,)) == before
+    before = knowledge_hashes((text,))
+    assert knowledge_hashes((text,)) == before
     (folder / "own.yaml").write_text(OWN.replace("0.83", "0.5"))
-    after = input_hashes(tables, (text,))
+    after = knowledge_hashes((text,))
     assert {key for key in before if before[key] != after[key]} == {"knowledge/1/own.yaml"}
     assert Settings(knowledge=(text,)).as_json()["knowledge"] == ["own.yaml=t.tsv"]
 
