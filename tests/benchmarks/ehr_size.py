@@ -1,0 +1,179 @@
+"""Time and memory of reading, loading and counting tables of MIMIC-IV's size, and parts of it.
+
+    python tests/benchmarks/ehr_size.py [--shares 0.01 0.1 1] [--plot FILE.html] [--keep FOLDER]
+
+Each share is drawn with ``ehrkg synth``, then read, normalised, loaded into the embedded graph and
+counted for pairs in one process of its own, whose time and peak memory are taken stage by stage.
+The whole takes about 2 GB of disk at share 1, in the folder that is kept or in a temporary one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENTS = 364_627
+"""Patients of MIMIC-IV 3.1."""
+
+TARGETS = {"synth": 240, "read+load": 240, "count": 90}
+"""Seconds at share 1 on two cores; and 8 GB at most for reading and loading."""
+
+MEMORY = 8_000
+
+
+class Watch:
+    """Time and memory of this process from one lap to the next."""
+
+    def __init__(self) -> None:
+        self.wall, self.cpu = time.monotonic(), self._cpu()
+
+    def lap(self) -> dict[str, float]:
+        """Wall seconds, CPU seconds since the last lap, and the peak of memory so far in MB."""
+        wall, cpu = time.monotonic(), self._cpu()
+        found = {
+            "wall": wall - self.wall,
+            "cpu": cpu - self.cpu,
+            "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        }
+        self.wall, self.cpu = wall, cpu
+        return found
+
+    @staticmethod
+    def _cpu() -> float:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        return used.ru_utime + used.ru_stime
+
+
+def work(folder: Path, graph: Path) -> None:
+    """Read, load and count in this process; prints what was measured as JSON."""
+    watch, found = Watch(), {}
+    from ehrkg import ehr, propose
+    from ehrkg.graph.store import open_store
+    from ehrkg.graph.writers import write_hospital
+
+    hospital = ehr.read(folder)
+    found["read"] = watch.lap()
+    with open_store(graph) as store:
+        write_hospital(store, hospital)
+    found["load"] = watch.lap()
+    pairs = propose.Cooccurrence().propose(hospital)
+    found["count"] = watch.lap()
+    rows = {
+        "visits": hospital.visits.num_rows,
+        "events": hospital.events.num_rows,
+        "edges": hospital.visit_codes.num_rows,
+        "candidates": pairs.num_rows,
+    }
+    print(json.dumps({"rows": rows, "stages": found}))
+
+
+def run(*arguments: str | Path) -> tuple[str, dict[str, float]]:
+    """A child's output, and its wall time, CPU time and peak memory."""
+    began = time.monotonic()
+    child = subprocess.Popen(
+        [sys.executable, *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    text = child.stdout.read() if child.stdout else ""
+    _, status, used = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"failed: {arguments}")
+    wall, cpu = time.monotonic() - began, used.ru_utime + used.ru_stime
+    return text, {"wall": wall, "cpu": cpu, "peak": used.ru_maxrss * 1024 / 1e6}
+
+
+def measure(share: float, folder: Path) -> dict[str, dict[str, float]]:
+    """Stages of one share by name, with ``rows`` beside them."""
+    tables, graph = folder / f"tables-{share:g}", folder / f"graph-{share:g}.lbug"
+    stages = {}
+    if not tables.exists():
+        command = ("-c", "from ehrkg.cli import main; main()", "synth", "--out", tables)
+        _, stages["synth"] = run(*command, "--patients", str(round(PATIENTS * share)))
+    graph.unlink(missing_ok=True)
+    text, _ = run(__file__, "--work", tables, graph)
+    done = json.loads(text.splitlines()[-1])
+    graph.unlink()
+    stages |= done["stages"]
+    read, load = stages["read"], stages["load"]
+    stages["read+load"] = {
+        "wall": read["wall"] + load["wall"], "cpu": read["cpu"] + load["cpu"], "peak": load["peak"]
+    }  # fmt: skip
+    return {"rows": done["rows"]} | stages
+
+
+def show(share: float, found: dict[str, dict[str, float]]) -> None:
+    rows = found["rows"]
+    print(f"share {share:g}: " + ", ".join(f"{n:,} {name}" for name, n in rows.items()))
+    for stage, took in found.items():
+        if stage != "rows":
+            a_million = took["cpu"] / rows["events"] * 1e6
+            print(
+                f"  {stage:<10} {took['wall']:8.1f} s wall {took['cpu']:8.1f} s CPU "
+                f"{took['peak']:8.0f} MB at most {a_million:7.2f} CPU s a million events",
+                flush=True,
+            )
+
+
+def judge(found: dict[str, dict[str, float]]) -> None:
+    for stage, limit in TARGETS.items():
+        if stage in found:
+            wall = found[stage]["wall"]
+            print(f"{stage}: {wall:.0f} s, target {limit} s: {'yes' if wall < limit else 'NO'}")
+    peak = found["read+load"]["peak"]
+    print(f"memory: {peak:.0f} MB, target {MEMORY} MB: {'yes' if peak < MEMORY else 'NO'}")
+
+
+def plot(all_found: dict[float, dict[str, dict[str, float]]], file: Path) -> None:
+    """Time and memory against events, one line a stage, on logarithmic axes."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=1, cols=2, subplot_titles=("CPU seconds", "peak memory (MB)"))
+    events = [found["rows"]["events"] for found in all_found.values()]
+    for stage in ("read", "load", "count"):
+        for column, name in ((1, "cpu"), (2, "peak")):
+            values = [found[stage][name] for found in all_found.values()]
+            figure.add_trace(
+                go.Scatter(x=events, y=values, name=f"{stage}: {name}", mode="lines+markers"),
+                row=1,
+                col=column,
+            )
+    figure.update_xaxes(title="event rows", type="log").update_yaxes(type="log")
+    figure.write_html(file, include_plotlyjs=True)
+    print(f"plot: {file}")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--shares", type=float, nargs="+", default=[0.01, 0.1, 1.0])
+    options.add_argument("--plot", type=Path)
+    options.add_argument("--keep", type=Path, help="keep the tables here, and use those there")
+    options.add_argument("--work", type=Path, nargs=2, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.work:
+        work(*chosen.work)
+        return
+    print(f"{os.cpu_count()} cores, load before: {os.getloadavg()[0]:.1f}")
+    all_found = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = chosen.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for share in sorted(chosen.shares):
+            all_found[share] = measure(share, folder)
+            show(share, all_found[share])
+    if 1.0 in all_found:
+        judge(all_found[1.0])
+    if chosen.plot:
+        plot(all_found, chosen.plot)
+
+
+if __name__ == "__main__":
+    main()
