@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from ehrkg.foundation.errors import EhrkgError, UsageError
-from ehrkg.session import fetching, graph_commands, privacy_commands
+from ehrkg.session import fetching, graph_commands, privacy_commands, proposers
 
 app = typer.Typer(
     name="ehrkg",
@@ -140,6 +140,10 @@ def build(
     task: Annotated[
         list[str] | None, typer.Option(help="A task to make questions for; all by default.")
     ] = None,
+    proposer: proposers.ProposerWords = "cooccurrence",
+    per: proposers.PerWhat = "pair",
+    consent: proposers.Agreed = None,
+    max_calls: proposers.MostCalls = None,
     seed: Seed = 7,
     graph: Annotated[
         str | None,
@@ -187,6 +191,7 @@ def build(
         knowledge=tuple(knowledge or ()),
         mapping=str(mapping) if mapping else None,
         tasks=tuple(task) if task else None,
+        proposer=proposers.proposer_named(proposer, proposers.asked_so(per, consent, max_calls)),
         seed=seed,
         graph=graph,
         beside_foreign=beside_foreign,

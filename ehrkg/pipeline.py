@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ehrkg import benchmark, evaluation, mapping, ontology, verify
+from ehrkg import benchmark, evaluation, mapping, ontology, propose, verify
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.workspace import Workspace, program_fingerprint
@@ -130,7 +130,8 @@ def run(
             embedder=chosen.embedder(), cache=work.work / "embeddings",
             overrides=mapping.read_overrides(chosen.mapping) if chosen.mapping else None))
 
-        candidates = work.stage("propose", lambda ledger: chosen.proposer.propose(
+        candidates = work.stage("propose", lambda ledger: propose.keeping_answers(
+            chosen.proposer, work.work / "answers").propose(
             hospital, tasks=chosen.tasks, ledger=ledger, progress=bar("propose")))
 
         verified = work.stage("verify", lambda ledger: verify.verify(

@@ -2,8 +2,48 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ehrkg.foundation.lazy import lazy_names
 from ehrkg.propose.cooccurrence import Cooccurrence
-from ehrkg.propose.proposer import Proposer
+from ehrkg.propose.proposer import Proposer, keeping_answers
 from ehrkg.propose.tasks import Task, choose_tasks, tasks
 
-__all__ = ["Cooccurrence", "Proposer", "Task", "choose_tasks", "tasks"]
+if TYPE_CHECKING:
+    from ehrkg.propose.models import (
+        Anthropic,
+        Budget,
+        Consent,
+        LanguageModel,
+        OpenAICompatible,
+        Transformers,
+    )
+    from ehrkg.propose.union import Union
+
+_HOMES = {
+    "Anthropic": "models",
+    "Budget": "models",
+    "Consent": "models",
+    "LanguageModel": "models",
+    "OpenAICompatible": "models",
+    "Transformers": "models",
+    "Union": "union",
+}
+
+__all__ = [
+    "Anthropic",
+    "Budget",
+    "Consent",
+    "Cooccurrence",
+    "LanguageModel",
+    "OpenAICompatible",
+    "Proposer",
+    "Task",
+    "Transformers",
+    "Union",
+    "choose_tasks",
+    "keeping_answers",
+    "tasks",
+]
+
+__getattr__ = lazy_names(__name__, _HOMES)

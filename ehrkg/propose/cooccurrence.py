@@ -139,6 +139,16 @@ class Cooccurrence:
         )
 
 
+def everything_seen(hospital: Hospital, tasks: Iterable[str] | None) -> pa.Table:
+    """Every relation that a task could use between codes that were seen together at all.
+
+    What a proposer that does not count chooses from: CANDIDATES with their counts, none left out.
+    """
+    return Cooccurrence(min_within=1, min_across=1, min_lift=0.0, max_p=1.0).propose(
+        hospital, tasks=tasks
+    )
+
+
 _REASONS = ("below_min_count", "below_min_lift", "above_max_p")
 
 

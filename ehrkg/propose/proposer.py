@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -41,3 +42,18 @@ class Proposer(Protocol):
 
     def settings(self) -> dict[str, object]:
         """What the proposals depend on besides the hospital: for manifest and cache keys."""
+
+
+@runtime_checkable
+class _Recording(Protocol):
+    def recording(self, folder: Path) -> Proposer: ...
+
+
+def keeping_answers(proposer: Proposer, folder: Path) -> Proposer:
+    """The proposer, keeping in a folder what would cost to ask again; itself if nothing would.
+
+    >>> from ehrkg.propose import Cooccurrence
+    >>> keeping_answers(Cooccurrence(), Path("answers"))
+    Cooccurrence(...)
+    """
+    return proposer.recording(folder) if isinstance(proposer, _Recording) else proposer

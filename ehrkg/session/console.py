@@ -22,6 +22,7 @@ from ehrkg.evaluation.planted import PlantedShare
 from ehrkg.evaluation.summary import accuracy_by
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.workspace import read_final
+from ehrkg.verify import by_proposer
 
 
 class StageBars:
@@ -132,6 +133,8 @@ def show_build(
     console.print()
     console.print(_read_table(ledger))
     console.print(_verdict_table(relations))
+    if len(worth := by_proposer(relations)) > 1:
+        console.print(_proposer_table(worth))
     console.print(_task_table(templates, items))
     console.print(_baseline_table(scores))
     shares = list(planted)
@@ -183,6 +186,11 @@ def _verdict_table(relations: pa.Table) -> Table:
         for predicate in sorted({predicate for predicate, _ in counts})
     ]
     return text_table("What was proposed, and the verdicts", ("predicate", *verdicts), rows)
+
+
+def _proposer_table(worth: pa.Table) -> Table:
+    names = [name.replace("_", " ") for name in worth.column_names]
+    return text_table("By proposer", names, (row.values() for row in worth.to_pylist()))
 
 
 def _task_table(templates: pa.Table, items: pa.Table) -> Table:

@@ -89,15 +89,26 @@ def consent(identity: dict[str, Any]) -> str:
 
     >>> consent({"settings": {"graph": None, "proposer": {"proposer": "cooccurrence"}}})
     'no remote model was used; nothing left this machine'
+    >>> agreed = {"scope": "pair", "no_retention": True}
+    >>> model = {"proposer": "anthropic/m", "remote": True, "per": "pair", "consent": agreed}
+    >>> consent({"settings": {"graph": None, "proposer": model}})
+    'anthropic/m was sent names of pairs of codes; its user stated: no retention'
     """
     settings = identity["settings"]
-    proposer = settings["proposer"]["proposer"]
-    models = "no remote model was used"
-    if proposer != "cooccurrence":
-        models = f"relations were proposed by {proposer}"
+    said = settings["proposer"]
+    asked = [one for one in said.get("union", [said]) if one.get("remote")]
+    models = "; ".join(map(_sent, asked)) or "no remote model was used"
     if settings["graph"]:
         return f"{models}; the graph was written to the server {settings['graph']}"
-    return f"{models}; nothing left this machine"
+    return models if asked else f"{models}; nothing left this machine"
+
+
+def _sent(said: dict[str, Any]) -> str:
+    """What a remote model was sent, and what its user stated."""
+    what = "names of pairs of codes" if said["per"] == "pair" else "what single visits hold"
+    agreed = said["consent"] or {}
+    stated = [name.replace("_", " ") for name, yes in sorted(agreed.items()) if yes is True]
+    return f"{said['proposer']} was sent {what}; its user stated: {', '.join(stated) or 'nothing'}"
 
 
 def describe_build(

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from ehrkg.verify.pairs import Pairs, resolve_pairs
     from ehrkg.verify.policy import Policy
     from ehrkg.verify.verifier import verify
+    from ehrkg.verify.worth import by_proposer
 
 _HOMES = {
     "Embedder": "ehrkg.foundation.embedding",
     "SentenceTransformerEmbedder": "ehrkg.foundation.embedding",
     "Pairs": "pairs",
     "Policy": "policy",
+    "by_proposer": "worth",
     "resolve_pairs": "pairs",
     "verify": "verifier",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "Policy",
     "SentenceTransformerEmbedder",
     "Verified",
+    "by_proposer",
     "resolve_pairs",
     "verify",
 ]

@@ -1,0 +1,79 @@
+"""What a user must have said before anything about patients leaves the machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from ehrkg.foundation.errors import UsageError
+
+SCOPES = ("pair", "visit")
+"""``pair``: names of two codes that occur in eleven patients or more. ``visit``: what a single
+visit holds. They are different consents; neither implies the other."""
+
+LEAST_PATIENTS = 11
+"""Patients behind a pair that may be sent (no count under 11 leaves: CMS cell-size policy)."""
+
+
+@dataclass(frozen=True)
+class Consent:
+    """A user's word that data of a hospital may be sent to a remote model.
+
+    Args:
+        scope: ``pair`` or ``visit``.
+        no_retention: the service keeps nothing of what it is sent.
+        no_training: it trains on nothing of it.
+        no_human_review: no person there reads it. PhysioNet asks for these three before
+            credentialed data meet an online model, so MIMIC formats need all of them.
+
+    Raises:
+        UsageError: there is no such scope.
+
+    >>> Consent("pair", no_retention=True, no_training=True, no_human_review=True).scope
+    'pair'
+    """
+
+    scope: str
+    no_retention: bool = False
+    no_training: bool = False
+    no_human_review: bool = False
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise UsageError(f"no such scope: {self.scope!r}", todo=f"use {' or '.join(SCOPES)}")
+
+    def settings(self) -> dict[str, object]:
+        """As it stands in the manifest."""
+        return asdict(self)
+
+
+def check_consent(consent: Consent | None, *, model: str, scope: str, hospital_format: str) -> None:
+    """Refuse to ask a remote model what its user has not agreed to.
+
+    Args:
+        consent: what the user said.
+        model: the remote model's name, for the message.
+        scope: what the questions hold.
+        hospital_format: the reader's name; MIMIC formats need all three promises.
+
+    Raises:
+        UsageError: consent is lacking, is for another scope, or lacks a promise.
+
+    >>> check_consent(None, model="anthropic/x", scope="pair", hospital_format="omop")
+    Traceback (most recent call last):
+    ehrkg.foundation.errors.UsageError: anthropic/x is remote, and you have not agreed ...
+      do: ...
+    """
+    if consent is None or consent.scope != scope:
+        raise UsageError(
+            f"{model} is remote, and you have not agreed that it may be sent "
+            + ("the names of pairs of codes" if scope == "pair" else "what single visits hold"),
+            todo=f"give consent=Consent({scope!r}, ...) for this data set, or use a local model",
+        )
+    promises = ("no_retention", "no_training", "no_human_review")
+    lacking = [name for name in promises if not getattr(consent, name)]
+    if hospital_format.startswith("mimic") and lacking:
+        raise UsageError(
+            f"MIMIC's terms ask for more before {model} may be sent anything of it: the consent "
+            f"does not state {', '.join(lacking)}",
+            todo="state them only where the service has promised them in writing",
+        )
