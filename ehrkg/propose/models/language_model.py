@@ -66,6 +66,9 @@ class LanguageModel:
         prompt: another prompt than the one that ships.
         answers: the file where answers are kept; in memory for ``None``.
 
+    Attributes:
+        name: the model's: stands among a relation's proposers.
+
     Raises:
         UsageError: ``per`` is unknown, or a remote model is to be asked about rare pairs.
     """
@@ -85,6 +88,7 @@ class LanguageModel:
             raise UsageError(f"no such way to ask: per={per!r}", todo="use 'pair' or 'visit'")
         least = LEAST_PATIENTS if model.remote else LOCAL_PATIENTS
         self.model = model
+        self.name = model.name
         self.per = per
         self.consent = consent
         self.min_patients = least if min_patients is None else min_patients
@@ -99,11 +103,6 @@ class LanguageModel:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, per={self.per!r})"
-
-    @property
-    def name(self) -> str:
-        """The model's name: stands among a relation's proposers."""
-        return self.model.name
 
     def settings(self) -> dict[str, object]:
         """See ``Proposer.settings``."""

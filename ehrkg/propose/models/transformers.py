@@ -8,6 +8,7 @@ tails drawn at random, each held against how likely it is after the predicate al
 from __future__ import annotations
 
 from functools import cached_property
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -86,7 +87,7 @@ class TransformersModel:
         if len(others) < 2:
             return 0.0
         mean = sum(others) / len(others)
-        spread = (sum((one - mean) ** 2 for one in others) / (len(others) - 1)) ** 0.5
+        spread = sqrt(sum((one - mean) ** 2 for one in others) / (len(others) - 1))
         return round((own - mean) / max(spread, 0.05), 2)
 
     def likelihood(self, opening: str, ending: str) -> float:
