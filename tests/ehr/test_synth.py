@@ -89,6 +89,7 @@ def test_it_reads_with_the_dirt_of_real_tables(read: tuple[ehr.Hospital, Ledger]
     assert entries["drug.stop_before_start"].rows_in > 100
     assert set(entries) == {
         "patient", "visit", "diagnosis", "procedure", "drug", "drug.stop_before_start",
+        "drug.stopped_within_the_hour", "drug.stops_after_discharge",
     }  # fmt: skip
     nameless = [row["id"] for row in hospital.codes.to_pylist() if not row["name"]]
     assert nameless == []

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from filelock import FileLock
+
 VERSION = "5.26.0"
 PASSWORD = "a-word-for-tests"
 JAVA = [
@@ -64,9 +66,15 @@ def jars() -> Path:
             raise NotHereError(f"no {tool} on the path, so no Neo4j server")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ehrkg-tests"
     folder = cache / f"neo4j-{VERSION}"
-    if (folder / "complete").exists():
-        return folder
     folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache / "lock"):  # tests may run in several processes
+        _fetch(cache, folder)
+    return folder
+
+
+def _fetch(cache: Path, folder: Path) -> None:
+    if (folder / "complete").exists():
+        return
     (cache / "pom.xml").write_text(POM)
     done = subprocess.run(
         [
@@ -87,7 +95,6 @@ def jars() -> Path:
     if done.returncode:
         raise NotHereError(f"Maven could not fetch Neo4j: {done.stdout[-300:]}")
     (folder / "complete").touch()
-    return folder
 
 
 QUICK_START = ("-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -123,7 +130,9 @@ class Server:
             shutil.copy(kept, wanted)
         elif not wanted.exists():
             self.admin("dbms", "set-initial-password", PASSWORD)
-            shutil.copy(wanted, kept)
+            beside = kept.with_name(f"auth.ini.{os.getpid()}")
+            shutil.copy(wanted, beside)
+            beside.replace(kept)  # whole or not at all, should another process look
 
     @property
     def address(self) -> str:

@@ -39,7 +39,7 @@ def edge(
     name = predicate.lstrip("!")
     origin = origin or source
     key = short_id("e", subject, predicate, target, source, origin, route)
-    return (key, subject, name, target, negated, route, source, origin, "CC0-1.0", "")
+    return (key, subject, name, target, negated, route, source, origin, "CC0-1.0", "", "")
 
 
 def knowledge(

@@ -11,6 +11,9 @@ from ehrkg.mapping.drugs.text import rules, word_set
 from ehrkg.mapping.index import Label
 
 SHORTEST = 3
+SHORTEST_SYNONYM = 4
+"""Three letters name a drug only as its own name or as an abbreviation that is said to be one:
+vocabularies list many more, and a study's number or a supplier's mark soon looks like one."""
 SHORTEST_PREFIX = 6
 """A truncated name is completed only from this many letters on, and only if one drug begins so."""
 NEARLY_WHOLE = 2
@@ -149,7 +152,10 @@ def build(labels: Sequence[Label]) -> Lexicon:
     owners = {phrase(label.text): label.concept for label in labels if label.rank == 0}
     for label in labels:
         words = phrase(label.text)
-        if len(words) < SHORTEST or words in barred or words.isdigit():
+        plain = label.rank > 0 and label.scope != "abbreviation"
+        if len(words) < (SHORTEST_SYNONYM if plain else SHORTEST):
+            continue
+        if words in barred or words.isdigit():
             continue
         if label.rank == 0 or not _names_a_combination(label, owners):
             grouped.setdefault(words, []).append(label)
