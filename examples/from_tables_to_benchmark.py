@@ -14,7 +14,7 @@ import ehrkg
 from ehrkg.ehr import synth
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp())
-synth.write(folder / "tables", patients=150, seed=7)
+synth.write(folder / "tables", patients=150, shape="demo", seed=7)
 
 kg = ehrkg.open(folder / "graph.lbug")
 hospital = kg.load_ehr(folder / "tables")

@@ -61,7 +61,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        synth.write(scratch / "all", patients=given.patients)
+        synth.write(scratch / "all", patients=given.patients, shape="demo")
         split(scratch / "all", scratch / "first", scratch / "second", given.new)
         begun = timed(BUILD, scratch / "grown", scratch / "first")
         added = timed(ADD, scratch / "grown", scratch / "second")

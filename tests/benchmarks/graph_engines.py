@@ -207,7 +207,7 @@ def main() -> None:
             from ehrkg.ehr import synth
 
             tables = folder / f"synth{patients}" / "tables"
-            synth.write(tables, patients=patients, seed=7)
+            synth.write(tables, patients=patients, shape="demo", seed=7)
             graphs.append((f"{patients:,} synthetic patients", build(tables, tables.parent)))
         for at, (name, path) in enumerate(graphs):
             work = folder / f"work{at}"

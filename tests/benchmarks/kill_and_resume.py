@@ -56,7 +56,7 @@ def main() -> None:
             from ehrkg.ehr import synth
 
             tables = scratch / "tables"
-            synth.write(tables, patients=given.patients or 150)
+            synth.write(tables, patients=given.patients or 150, shape="demo")
         length = finish(tables, scratch / "reference")
         reference = hashes(scratch / "reference")
         print(f"reference build: {length:.0f} s")
