@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import tempfile
 import time
 from collections.abc import Iterator
 from math import sqrt
@@ -156,7 +157,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--most", type=int, default=1500, help="codes a vocabulary, drawn by hash")
-    parser.add_argument("--cache", type=Path, default=Path("/tmp/ehrkg-mapping-labels"))
+    parser.add_argument(
+        "--cache", type=Path, default=Path(tempfile.gettempdir()) / "ehrkg-mapping-labels"
+    )
     parser.add_argument("--show", type=int, default=0, help="wrong predictions to print")
     given = parser.parse_args()
     world, embedder = World(given.data), SentenceTransformerEmbedder()

@@ -7,11 +7,11 @@ what was read of them: the same in every engine. Rows equal in all that was read
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ehrkg.ehr.sources import RawTable
+from ehrkg.foundation.closing import Closing
 from ehrkg.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _AT_LAST = {"pyspark": "DROP VIEW {}"}
 Database = str | tuple[str, str] | None
 
 
-class ConnectionTables:
+class ConnectionTables(Closing):
     """Tables behind an Ibis connection as a ``Source``; what it holds there is let go at the end.
 
     Args:
@@ -62,15 +62,8 @@ class ConnectionTables:
         self._held: dict[str, str] = {}
         self._all: list[str] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Let go of what was held on the engine; the connection stays its owner's."""
         for name in list(self._held):
             self.release(name)
         for held in reversed(self._all if self._con.name in _AT_LAST else []):
