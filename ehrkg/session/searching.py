@@ -22,6 +22,10 @@ ID_COLUMNS = frozenset(
     {"id", "patient", "visit", "target_visit", "template", "template_id", "from"}
 )
 
+_BEFORE = "(?:^|[^0-9A-Za-z:]|[^0-9A-Za-z.]:)"
+"""What stands before a name: no letter, no digit, and no prefix of a vocabulary, whose codes can be
+the very digits of a patient's id ("SNOMEDCT:10001005")."""
+
 _SHOWN = 3
 
 
@@ -66,17 +70,22 @@ class Names:
                 else pa.array([False] * len(column), pa.bool_())
             )
             if self._text:
-                pattern = f"(^|[^0-9A-Za-z])({self._text})($|[^0-9A-Za-z])"
+                pattern = f"{_BEFORE}({self._text})($|[^0-9A-Za-z])"
                 hits = pc.or_(hits, pc.fill_null(pc.match_substring_regex(column, pattern), False))
             if count := pc.sum(hits).as_py() or 0:
                 found[field.name] = count
         return found
 
     def in_bytes(self, data: bytes) -> int:
-        """How often a name stands in a text."""
+        """How often a name stands in a text.
+
+        >>> Names(frozenset({"10001005"})).in_bytes(b'SNOMEDCT:10001005 {"patient":10001005}')
+        1
+        """
         if not self._text:
             return 0
-        pattern = f"(?<![0-9A-Za-z])({self._text})(?![0-9A-Za-z])".encode()
+        before = "(?:(?<![0-9A-Za-z:])|(?<=[^0-9A-Za-z.]:))"  # _BEFORE, taking nothing with it
+        pattern = f"{before}({self._text})(?![0-9A-Za-z])".encode()
         return sum(1 for _ in re.finditer(pattern, data))
 
     def as_keys(self, data: bytes) -> int:
