@@ -93,7 +93,7 @@ def demo(
     patients: Annotated[int, typer.Option(min=20, help="How many synthetic patients.")] = 300,
     seed: Seed = 7,
 ) -> None:
-    """Write synthetic hospital tables and run the whole job on them: offline, in about a minute."""
+    """Write synthetic hospital tables and run the whole job on them: offline, in two minutes."""
     from rich.console import Console
 
     from ehrkg import evaluation
