@@ -16,6 +16,7 @@ from typing import Any, Protocol, overload
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.resources import shipped
+from ehrkg.foundation.texts import utf8_text
 from ehrkg.graph.parameters import plain
 
 TYPES: Mapping[str, type] = {
@@ -223,7 +224,7 @@ def read_query(path: Path, name: str) -> NamedQuery:
     """
     fields: dict[str, str] = {}
     parameters: list[Parameter] = []
-    text = _text_of(path)
+    text = utf8_text(path, what="query")
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("//"):
             continue
@@ -236,20 +237,6 @@ def read_query(path: Path, name: str) -> NamedQuery:
     return NamedQuery(
         name, fields.get("title", ""), fields.get("purpose", ""), tuple(parameters), columns, text
     )
-
-
-def _text_of(path: Path) -> str:
-    data = path.read_bytes()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "these bytes are not UTF-8",
-            file=path,
-            line=data[: error.start].count(b"\n") + 1,
-            found=repr(data[error.start : error.start + 8]),
-            todo="save the query as UTF-8",
-        ) from error
 
 
 def _parameter(path: Path, line: int, text: str) -> Parameter:

@@ -12,6 +12,7 @@ from ehrkg import ontology
 from ehrkg import verify as verification
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import write_atomically
+from ehrkg.foundation.texts import utf8_text
 from ehrkg.graph import open_store, readers
 from ehrkg.session.tsv import cell
 from ehrkg.verify.pairs import relation_ids
@@ -33,7 +34,7 @@ def read_pairs(path: Path) -> pa.Table:
     """
     if not path.is_file():
         raise InputError("there is no such file", file=path, todo="check the path that you gave")
-    lines = _text(path).splitlines()
+    lines = utf8_text(path, what="file").splitlines()
     if not lines or not lines[0].strip():
         raise InputError(
             "the file is empty", file=path, expected="head, predicate, tail", todo="give it pairs"
@@ -58,20 +59,6 @@ def read_pairs(path: Path) -> pa.Table:
     return pa.table(
         {name: pa.array(values, pa.string()) for name, values in zip(header, columns, strict=True)}
     )
-
-
-def _text(path: Path) -> str:
-    data = path.read_bytes()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "these bytes are not UTF-8",
-            file=path,
-            line=data[: error.start].count(b"\n") + 1,
-            found=repr(data[error.start : error.start + 8]),
-            todo="save the file as UTF-8",
-        ) from error
 
 
 def _unquoted(value: str) -> str:
