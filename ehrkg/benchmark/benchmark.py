@@ -17,10 +17,10 @@ from ehrkg.benchmark.columns import Columns
 from ehrkg.benchmark.conditions import BOUNDS, holds
 from ehrkg.benchmark.describe import Description, describe
 from ehrkg.benchmark.schema import ITEMS, TEMPLATES
+from ehrkg.benchmark.selection import rows_of, select
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.hashing import hash64, hash_strings, unit
 from ehrkg.foundation.storage import content_hash, read_parquet
-from ehrkg.graph import catalogue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,31 +222,24 @@ class Benchmark:
             UsageError: a query without a store, a result without ids, or an id that is not here.
         """
         if isinstance(ids, str):
-            asked = store if store is not None else self.store
-            if asked is None:
-                raise UsageError("a query needs a store", todo="pass store=kg, or a list of ids")
-            found = _answer(ids, asked, params)
-            if not found.num_columns:
-                raise UsageError("the query returns no column", todo="RETURN t.id")
-            step = f"subset by query {' '.join(ids.split())} {params or ''}".rstrip()
-            ids = found.column(0).to_pylist()
+            selected = select(ids, store if store is not None else self.store, params)
+            if selected.places is not None:
+                raise UsageError(
+                    "the query names places to ask at, not questions",
+                    todo="kg.instantiate(query=...) makes questions of places; a subset needs ids",
+                )
+            step = f"subset by query {selected.recipe['query']} {params or ''}".rstrip()
+            wanted = selected.ids
         else:
-            step = f"subset of {len(ids)} ids"
-        wanted = pa.array(sorted(set(ids)), pa.string())
-        keep = np.zeros(len(self), dtype=bool)
-        known = np.zeros(len(wanted), dtype=bool)
-        for name in _IDS:
-            column = self.column(name)
-            keep |= np.asarray(pc.is_in(column, value_set=wanted), dtype=bool)
-            known |= np.asarray(pc.is_in(wanted, value_set=column.unique()), dtype=bool)
-        strangers = wanted.filter(pa.array(~known)).to_pylist()
-        if strangers:
-            raise UsageError(
-                f"{len(strangers)} ids are of no template, relation or item here, such as "
-                f"{strangers[0]!r}",
-                todo="take ids of this build; those of another one do not fit",
-            )
+            step, wanted = f"subset of {len(ids)} ids", pa.array(sorted(set(ids)), pa.string())
+        keep = rows_of(wanted, [self.column(name) for name in _IDS], also_known=self._all_ids())
         return self._cut(keep, step)
+
+    def _all_ids(self) -> list[pa.ChunkedArray]:
+        """Ids that may be named though no question here has them: of what was cut away."""
+        whole = [self._templates["id"], self._templates["relation"]]
+        relations = self.beside("relations")
+        return whole if relations is None else [*whole, relations["id"]]
 
     def sample(self, n: int, *, by: str | Sequence[str] | None = None, seed: int = 7) -> Benchmark:
         """A random part of n items, the same for the same seed whatever else is in the benchmark.
@@ -361,15 +354,6 @@ class Benchmark:
                 f"<p>Answer: {escape(item['answer'][0])}</p>"
             )
         return shown
-
-
-def _answer(query: str, store: Any, parameters: dict[str, Any]) -> pa.Table:
-    """The answer of a query, or of a named one, which is a single word without spaces."""
-    if len(query.split()) != 1:
-        found: pa.Table = store.query(query, **parameters)
-        return found
-    named: pa.Table = catalogue.find(query.strip()).ask(getattr(store, "store", store), parameters)
-    return named
 
 
 def _shares(sizes: Mapping[tuple[str, ...], int], n: int) -> dict[tuple[str, ...], int]:
