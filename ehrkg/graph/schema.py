@@ -19,7 +19,7 @@ from ehrkg.ehr.schema import PATIENTS, VISITS
 from ehrkg.ontology.predicates import PREDICATES
 from ehrkg.ontology.schema import CONCEPTS, PASSAGES
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised whenever a label, a type, a property or an identity changes."""
 
 TEXT = pa.string()
@@ -159,6 +159,8 @@ _NODES = (
         ("meta_path", TEXT),
         ("edges", TEXTS),
         ("concepts", TEXTS),
+        ("passage", TEXT),
+        ("judged", TEXT),
     ),
     _node(
         "Template",

@@ -177,7 +177,7 @@ def back(
     route = _texts(candidates, "route")
     kin = arrays.related(pairs.head, pairs.tail, KIN_LEVELS)
     sources = tuple(sorted(set(arrays.source.tolist())))
-    trust = _trust(arrays, policy)
+    trust, falls = _trust(arrays, policy), _fallen_with(arrays, sources)
     yields = {"nothing": 0, "statement": 1, "origins": policy.overrule_origins}
     parts: list[Backing] = []
     for number, path in enumerate(policy.meta_paths):
@@ -205,7 +205,7 @@ def back(
                 yields=np.full(size, yields[path.yields_to], np.int64),
                 origin=_labels(arrays.origin, statements),
                 source=_labels(arrays.source, statements),
-                needs=_needs(arrays, found.edges, sources),
+                needs=_needs(falls, found.edges, len(sources)),
                 sources=sources,
                 witnesses=found,
             )
@@ -286,23 +286,25 @@ def _labels(values: npt.NDArray[np.object_], statements: Ints) -> npt.NDArray[np
     return labels
 
 
-def _needs(arrays: KnowledgeArrays, edges: Ints, sources: tuple[str, ...]) -> Bools:
-    """Sources that a path falls with.
+def _fallen_with(arrays: KnowledgeArrays, sources: tuple[str, ...]) -> Ints:
+    """By edge: the number of the source that it falls with; NONE where another states it too.
 
-    Those of its statements, and of each step of the hierarchy that no other source states.
+    A statement falls with its own source (a path over another's edge is a path of its own); a step
+    of the hierarchy with the only source that states it.
     """
-    needs = np.zeros((len(edges), len(sources)), bool)
-    if not len(sources):
-        return needs
     number = {source: place for place, source in enumerate(sources)}
-    own = np.array([number[source] for source in arrays.source.tolist()])
-    sole = np.array([number.get(source, NONE) for source in arrays.sole_source])
-    hierarchy = arrays.predicate == HIERARCHY
-    source = np.where(hierarchy, sole, own)
+    own = np.array([number[source] for source in arrays.source.tolist()], np.int64)
+    sole = np.array([number.get(source, NONE) for source in arrays.sole_source], np.int64)
+    return np.where(arrays.predicate == HIERARCHY, sole, own)
+
+
+def _needs(falls: Ints, edges: Ints, size: int) -> Bools:
+    """Sources that a path falls with: those that any of its edges falls with."""
+    needs = np.zeros((len(edges), size), bool)
     for column in edges.T:
         rows = np.flatnonzero(column != NONE)
-        rows = rows[source[column[rows]] != NONE]
-        needs[rows, source[column[rows]]] = True
+        rows = rows[falls[column[rows]] != NONE]
+        needs[rows, falls[column[rows]]] = True
     return needs
 
 

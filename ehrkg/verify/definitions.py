@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,29 +10,37 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder, embed
+from ehrkg.foundation.embedding import (
+    Embedder,
+    SentenceTransformerEmbedder,
+    embed,
+    for_claims,
+)
 from ehrkg.ontology.predicates import PREDICATES
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.arrays import Floats, Ints, KnowledgeArrays, join
 from ehrkg.verify.backing import SUPPORTS, Backing, LinkedPairs
 from ehrkg.verify.index import SentenceIndex
+from ehrkg.verify.judge import CONTRADICTION, Claim, Judge
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.report import EvidenceRows
-from ehrkg.verify.words import WORD, words_of
-
-LONGEST_NAME = 8
-"""Words of the longest name that is looked for in a sentence."""
-
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+from ehrkg.verify.sentences import Sentences, sentences_about
+from ehrkg.verify.words import WORD
 
 
-def sentences_of(definition: str) -> list[str]:
-    """A definition's sentences.
+@dataclass(frozen=True)
+class Models:
+    """What reads sentences.
 
-    >>> sentences_of("A loop diuretic. Used in heart failure; lowers preload.")
-    ['A loop diuretic.', 'Used in heart failure;', 'lowers preload.']
+    Attributes:
+        embedder: what retrieves them; the packaged MiniLM for ``None``, loaded only if needed.
+        judge: what grades them; nobody for ``None``.
+        cache: a folder where vectors and indexes are kept; none by default.
     """
-    return [part.strip() for part in _SENTENCE.split(definition) if part.strip()]
+
+    embedder: Embedder | None = None
+    judge: Judge | None = None
+    cache: Path | None = None
 
 
 @functools.cache
@@ -52,105 +59,6 @@ def may_deny(sentence: str, predicate: str) -> bool:
     return bool(words & (_cues()["any"] | _cues().get(predicate, frozenset())))
 
 
-@dataclass(frozen=True)
-class Passages:
-    """Sentences of definitions, and what each is about.
-
-    Attributes:
-        texts: distinct sentences that are about two ends, each led by the name of the concept it
-            defines; sorted. Others could not count, and embedding them would cost most of the time.
-        source: by sentence, of the definition it stands in (the first source in the alphabet).
-        owner, named, sentence: sorted triples: a sentence out of the definition of ``owner`` or of
-            one of its parents that names the concept ``named``.
-    """
-
-    texts: list[str]
-    source: list[str]
-    owner: Ints
-    named: Ints
-    sentence: Ints
-
-
-def passages(knowledge: Knowledge, arrays: KnowledgeArrays, concepts: Ints) -> Passages:
-    """The sentences that are about two of these concepts.
-
-    Args:
-        knowledge: definitions, names and synonyms.
-        arrays: its concepts as numbers.
-        concepts: ends of claims.
-    """
-    table = knowledge.concepts.select(["id", "definition", "source"])
-    said: dict[str, str] = {}
-    owns: set[tuple[int, str]] = set()
-    index = arrays.index(table.column("id")).tolist()
-    for concept, definition, source in zip(
-        index,
-        table.column("definition").to_pylist(),
-        table.column("source").to_pylist(),
-        strict=True,
-    ):
-        for sentence in sentences_of(definition or ""):
-            # A definition rarely repeats its subject, and a claim is nothing without it.
-            text = f"{arrays.name(concept)}: {sentence}"
-            owns.add((concept, text))
-            said[text] = min(said.get(text, source), source)
-    texts = sorted(said)
-    number = {text: place for place, text in enumerate(texts)}
-    own = np.array(sorted((concept, number[text]) for concept, text in owns), np.int64)
-    own = own.reshape(-1, 2)
-    mine, row = join(arrays.parents.end, own[:, 0])
-    inherited = np.column_stack([arrays.parents.start[mine], own[row, 1]])
-    about = np.unique(np.concatenate([own, inherited]), axis=0)
-    about = about[np.isin(about[:, 0], concepts)]
-    names = np.array(_names(knowledge, arrays, concepts, texts), np.int64).reshape(-1, 2)
-    names = names[np.lexsort((names[:, 1], names[:, 0]))]
-    mine, row = join(about[:, 1], names[:, 0])
-    triples = np.column_stack([about[mine, 0], names[row, 1], about[mine, 1]])
-    triples = np.unique(triples[triples[:, 0] != triples[:, 1]], axis=0).reshape(-1, 3)
-    kept, place = np.unique(triples[:, 2], return_inverse=True)
-    texts = [texts[number] for number in kept.tolist()]
-    return Passages(
-        texts, [said[text] for text in texts], triples[:, 0], triples[:, 1], place.ravel()
-    )
-
-
-def _names(
-    knowledge: Knowledge, arrays: KnowledgeArrays, concepts: Ints, texts: list[str]
-) -> list[tuple[int, int]]:
-    """(sentence, concept named in it)."""
-    wanted = set(concepts.tolist())
-    phrases: dict[tuple[str, ...], set[int]] = {}
-    short: dict[str, set[int]] = {}
-    named = [(int(c), str(arrays.names[c]), "exact") for c in sorted(wanted)]
-    synonyms = knowledge.synonyms
-    named += [
-        (concept, text, scope)
-        for concept, text, scope in zip(
-            arrays.index(synonyms.column("concept")).tolist(),
-            synonyms.column("text").to_pylist(),
-            synonyms.column("scope").to_pylist(),
-            strict=True,
-        )
-        if concept in wanted
-    ]
-    for concept, text, scope in named:
-        words = tuple(words_of(text))
-        if scope == "abbreviation" or (len(words) == 1 and len(words[0]) < 4):
-            short.setdefault(text, set()).add(concept)
-        elif 0 < len(words) <= LONGEST_NAME:
-            phrases.setdefault(words, set()).add(concept)
-    found: set[tuple[int, int]] = set()
-    for number, text in enumerate(texts):
-        for word in WORD.findall(text):
-            found.update((number, concept) for concept in short.get(word, ()))
-        words_here = words_of(text)
-        for at in range(len(words_here)):
-            for length in range(1, LONGEST_NAME + 1):
-                some = phrases.get(tuple(words_here[at : at + length]), ())
-                found.update((number, concept) for concept in some)
-    return sorted(found)
-
-
 def definition_evidence(
     rows: EvidenceRows,
     candidates: pa.Table,
@@ -159,53 +67,65 @@ def definition_evidence(
     arrays: KnowledgeArrays,
     knowledge: Knowledge,
     policy: Policy,
-    embedder: Embedder | None,
-    cache: Path | None,
+    models: Models,
 ) -> tuple[Floats, Ints]:
     """Add the sentences that back claims; returns score parts and numbers of sentences, by claim.
 
     Only claims with a supporting path over near links are looked at: for the others a sentence
-    could change nothing, and most candidates are such. A sentence counts if it stands in the
-    definition of one end (or of its parent), names the other end, is among the sentences that are
-    nearest to the claim, and is near enough. The part is the bonus times the best similarity.
+    could change nothing, and most candidates are such. A sentence counts if it is about both ends
+    (``Sentences`` says when), is among the sentences that are nearest to the claim, is near enough,
+    and neither holds a word of denial nor is graded as a contradiction. The part is the bonus times
+    the best similarity.
     """
     size = len(candidates)
     part, number = np.zeros(size), np.zeros(size, np.int64)
+    if not policy.definition_bonus:
+        return part, number
     backed = np.unique(backing.pair[(backing.polarity == SUPPORTS) & pairs.near[backing.pair]])
     if not len(backed):
         return part, number
     ends = np.unique(np.concatenate([pairs.head[backed], pairs.tail[backed]]))
-    about = passages(knowledge, arrays, ends)
-    pair, sentence = _about_both(about, pairs.head[backed], pairs.tail[backed], len(arrays))
+    known = sentences_about(knowledge, arrays, ends)
+    pair, sentence = _about_both(known, pairs.head[backed], pairs.tail[backed], len(arrays))
     if not len(pair):
         return part, number
     pair = backed[pair]
     predicate = candidates.column("predicate").to_pylist()
     claims = [
-        f"{arrays.name(pairs.head[row])} {PREDICATES[predicate[pairs.claim[row]]].words} "
-        f"{arrays.name(pairs.tail[row])}"
+        Claim(
+            arrays.name(pairs.head[row]),
+            PREDICATES[predicate[pairs.claim[row]]].words,
+            arrays.name(pairs.tail[row]),
+        )
         for row in pair.tolist()
     ]
-    embedder = embedder or SentenceTransformerEmbedder()
-    kept, similarity = _retrieve(claims, sentence, about.texts, embedder, cache, policy)
-    ids = candidates.column("id").to_pylist()
+    kept, similarity = _retrieve(
+        [claim.text for claim in claims], sentence, known.texts, models, policy
+    )
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for row, value in zip(kept.tolist(), similarity.tolist(), strict=True):
         key = (int(pairs.claim[pair[row]]), int(sentence[row]))
-        best[key] = max(best.get(key, (-1.0, 0)), (value, -int(pair[row])))
-    for (claim, text), (value, negative) in sorted(best.items()):
-        denying = may_deny(about.texts[text], predicate[claim])
-        row = -negative
+        best[key] = max(best.get(key, (-1.0, 0)), (value, -row))
+    chosen = sorted(best)
+    grades = _grades(
+        [(known.texts[text], claims[-best[at, text][1]]) for at, text in chosen], models
+    )
+    ids = candidates.column("id").to_pylist()
+    for (claim, text), grade in zip(chosen, grades, strict=True):
+        value, row = best[claim, text][0], pair[-best[claim, text][1]]
+        denying = may_deny(known.texts[text], predicate[claim]) or grade == CONTRADICTION
         rows.add(
             ids[claim],
             "definition",
             "neutral" if denying else "supports",
-            about.texts[text],
-            source=about.source[text],
-            origin=about.source[text],
+            known.texts[text],
+            source=known.source[text],
+            origin=known.origin[text],
             weight=value,
             concepts=[arrays.concepts[pairs.head[row]], arrays.concepts[pairs.tail[row]]],
-            key=[about.texts[text]],
+            key=[known.texts[text]],
+            passage=known.passage[text],
+            judged=grade,
         )
         if not denying:
             number[claim] += 1
@@ -213,31 +133,37 @@ def definition_evidence(
     return part, number
 
 
-def _about_both(about: Passages, heads: Ints, tails: Ints, size: int) -> tuple[Ints, Ints]:
+def _grades(asked: list[tuple[str, Claim]], models: Models) -> list[str]:
+    """What the judge says of sentences and claims, each asked once; "" where there is no judge."""
+    if models.judge is None:
+        return [""] * len(asked)
+    distinct = sorted(set(asked), key=lambda one: (one[0], one[1].text))
+    said = dict(zip(distinct, models.judge.grade(distinct), strict=True))
+    return [said[one] for one in asked]
+
+
+def _about_both(known: Sentences, heads: Ints, tails: Ints, size: int) -> tuple[Ints, Ints]:
     """(position of the pair, sentence), distinct and sorted."""
-    key = about.owner * size + about.named
+    key = known.about * size + known.named
+    order = np.argsort(key, kind="stable")
     found = []
     for left, right in ((heads, tails), (tails, heads)):
-        mine, row = join(left * size + right, key)
-        found.append(np.column_stack([mine, about.sentence[row]]))
+        mine, row = join(left * size + right, key[order])
+        found.append(np.column_stack([mine, known.sentence[order][row]]))
     both = np.unique(np.concatenate(found), axis=0).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
 
 def _retrieve(
-    claims: list[str],
-    sentence: Ints,
-    texts: list[str],
-    embedder: Embedder,
-    cache: Path | None,
-    policy: Policy,
+    claims: list[str], sentence: Ints, texts: list[str], models: Models, policy: Policy
 ) -> tuple[Ints, Floats]:
     """Rows whose sentence is among the nearest of its claim and near enough, with the cosine."""
     distinct = sorted(set(claims))
     place = {claim: row for row, claim in enumerate(distinct)}
     asked = np.array([place[claim] for claim in claims], np.int64)
-    vectors = embed(distinct, embedder, cache)
-    index = SentenceIndex(texts, embedder, cache)
+    embedder = models.embedder or SentenceTransformerEmbedder()
+    vectors = embed(distinct, for_claims(embedder), models.cache)
+    index = SentenceIndex(texts, embedder, models.cache)
     nearest = index.search(vectors, policy.definition_top)
     kept = np.flatnonzero((nearest[asked] == sentence[:, None]).any(axis=1))
     if not len(kept):

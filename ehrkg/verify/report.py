@@ -45,6 +45,8 @@ class EvidenceRows:
         edges: Sequence[str] = (),
         concepts: Sequence[str] = (),
         key: Sequence[str] = (),
+        passage: str = "",
+        judged: str = "",
     ) -> None:
         """One piece of evidence; ``key`` tells it from others of its kind on the relation."""
         row = (
@@ -59,6 +61,8 @@ class EvidenceRows:
             meta_path,
             list(edges),
             list(concepts),
+            passage,
+            judged,
         )
         for name, value in zip(EVIDENCE.names, row, strict=True):
             self.columns[name].append(value)

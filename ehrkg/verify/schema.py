@@ -58,6 +58,8 @@ EVIDENCE = pa.schema(
         ("meta_path", pa.string()),  # name of the row of meta_paths.yaml, "" for other kinds
         ("edges", pa.list_(pa.string())),  # ids of the knowledge edges, in path order
         ("concepts", pa.list_(pa.string())),  # the concepts cited, in path order
+        ("passage", pa.string()),  # the Passage that a sentence stands in, "" for a definition's
+        ("judged", pa.string()),  # entailment, contradiction, neither; "" where no judge was asked
     ]
 )
 """evidence.parquet. Sorted by relation, kind, id."""

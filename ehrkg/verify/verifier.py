@@ -16,8 +16,10 @@ from ehrkg.mapping.schema import LINKS
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.schema import CANDIDATES
 from ehrkg.verify import coding_rules, report
-from ehrkg.verify.arrays import Floats, KnowledgeArrays
+from ehrkg.verify.arrays import KnowledgeArrays
 from ehrkg.verify.backing import SUPPORTS, Backing, LinkedPairs, back, link_pairs
+from ehrkg.verify.definitions import Models, definition_evidence
+from ehrkg.verify.judge import Judge
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.reasons import LinkState, link_state, reasons
 from ehrkg.verify.schema import RELATIONS, Verified
@@ -33,6 +35,7 @@ def verify(
     *,
     policy: Policy | None = None,
     embedder: Embedder | None = None,
+    judge: Judge | None = None,
     cache: Path | None = None,
     ledger: Ledger | None = None,
     progress: Progress | None = None,
@@ -49,6 +52,7 @@ def verify(
         policy: thresholds, factors and meta-paths; strict by default.
         embedder: for definitions; by default the packaged MiniLM, loaded only where some definition
             names both ends of a claim that has a path.
+        judge: what grades whether each sentence entails its claim; nobody by default.
         cache: a folder where embedded definitions are kept and found again; none by default.
         ledger: gets an entry of the stage "verify"; a row given twice is dropped as `repeated`.
         progress: is told of the steps.
@@ -79,8 +83,15 @@ def verify(
 
     evidence = report.EvidenceRows()
     said = report.add_paths(evidence, ids, backing, arrays, policy)
-    definition, n_definition = _definitions(
-        evidence, candidates, pairs, backing, arrays, knowledge, policy, embedder, cache
+    definition, n_definition = definition_evidence(
+        evidence,
+        candidates,
+        pairs,
+        backing,
+        arrays,
+        knowledge,
+        policy,
+        Models(embedder, judge, cache),
     )
     progress.advance()
     coding = np.where(state.linked, coding_rules.bonus(instructed, size, policy), 0.0)
@@ -173,28 +184,6 @@ def _carriers(
         pair = backing.pair[row]
         heads[claim], tails[claim] = pairs.head_id[pair], pairs.tail_id[pair]
     return heads, tails
-
-
-def _definitions(
-    evidence: report.EvidenceRows,
-    candidates: pa.Table,
-    pairs: LinkedPairs,
-    backing: Backing,
-    arrays: KnowledgeArrays,
-    knowledge: Knowledge,
-    policy: Policy,
-    embedder: Embedder | None,
-    cache: Path | None,
-) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Add definition evidence; returns its part of the score and its number, by claim."""
-    from ehrkg.verify.definitions import definition_evidence
-
-    if not policy.definition_bonus:
-        size = len(candidates)
-        return np.zeros(size), np.zeros(size, np.int64)
-    return definition_evidence(
-        evidence, candidates, pairs, backing, arrays, knowledge, policy, embedder, cache
-    )
 
 
 __all__ = ["Tally", "verify"]

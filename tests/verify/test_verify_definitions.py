@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny
+import tiny_models
 
-from ehrkg.foundation.embedding import Embedder, Vectors, embed, model_name
+from ehrkg.foundation import embedding_models
+from ehrkg.foundation.embedding import Embedder, Vectors, embed, for_claims, model_name
+from ehrkg.foundation.embedding_models import EmbeddingModel
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify import Policy, SentenceTransformerEmbedder, verify
-from ehrkg.verify.index import SentenceIndex
+from ehrkg.verify.index import SentenceIndex, recall_of
 
 DEFINED = [
     (
@@ -240,3 +243,86 @@ def test_a_model_with_other_weights_has_another_name(tmp_path: Path) -> None:
         names.add(model_name(str(tmp_path / "own")))
     assert len(names) == 2
     assert {name.partition("-")[0] for name in names} == {"own"}
+
+
+@pytest.fixture(scope="module")
+def many() -> list[str]:
+    """Sentences that are alike in groups, as definitions are."""
+    kinds = ("loop", "thiazide", "osmotic", "acute", "chronic", "renal", "hepatic")
+    return [
+        f"{kinds[i % 7]} {kinds[i // 7 % 7]} agent number {i % 97} of {i // 97} used in {i % 13}"
+        for i in range(3000)
+    ]
+
+
+def test_a_large_index_is_approximate_with_a_measured_recall(
+    tmp_path: Path, many: list[str]
+) -> None:
+    exact = SentenceIndex(many, Counting(), exact_up_to=len(many))
+    quick = SentenceIndex(many, Counting(), tmp_path, exact_up_to=100)
+    assert (exact.kind, exact.recall) == ("exact", 1.0)
+    assert quick.kind in ("ivf", "hnsw")
+    assert quick.recall >= 0.98
+    claims = embed([f"agent number {i} used in 5" for i in range(90)], Counting())
+    near = [
+        index.similarity(np.repeat(claims, 10, axis=0), index.search(claims, 10).ravel())
+        for index in (quick, exact)
+    ]
+    assert recall_of(*(rows.reshape(-1, 10) for rows in near)) >= 0.95
+
+
+def test_an_approximate_index_is_kept_with_what_was_measured(
+    tmp_path: Path, many: list[str]
+) -> None:
+    built = SentenceIndex(many, Counting(), tmp_path, exact_up_to=100)
+    embedder = Counting()
+    kept = SentenceIndex(many, embedder, tmp_path, exact_up_to=100)
+    assert embedder.seen == []
+    assert (kept.kind, kept.recall) == (built.kind, built.recall)
+    claims = embed(["agent number 5 used in 5", "acute renal agent"], Counting())
+    assert np.array_equal(kept.search(claims, 10), built.search(claims, 10))
+    (file,) = tmp_path.glob("*-approximate.faiss")
+    file.write_bytes(file.read_bytes()[:-9])
+    again = SentenceIndex(many, Counting(), tmp_path, exact_up_to=100)
+    assert np.array_equal(again.search(claims, 10), built.search(claims, 10))
+
+
+@pytest.mark.parametrize(
+    ("place", "said"), [("./no/such", "no folder"), ("BGE", "can't be loaded")]
+)
+def test_a_name_that_can_not_be_loaded_lists_the_known(
+    place: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(UsageError, match=said) as caught:
+        SentenceTransformerEmbedder(place)
+    assert "MiniLM, SapBERT, MedCPT, BGE" in caught.value.todo
+
+
+def test_any_folder_of_a_transformers_model_embeds(tmp_path: Path) -> None:
+    one = SentenceTransformerEmbedder(str(tiny_models.encoder(tmp_path / "one", 16)))
+    other = SentenceTransformerEmbedder(str(tiny_models.encoder(tmp_path / "other", 32)))
+    assert (one.dimension, other.dimension) == (16, 32)
+    vectors = embed(["heart failure", "anuria"], one, tmp_path / "cache")
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    found = verify(CLAIMS, LINKS, world(*STATED), embedder=one, cache=tmp_path / "cache")
+    again = verify(CLAIMS, LINKS, world(*STATED), embedder=other, cache=tmp_path / "cache")
+    assert found.relations["verdict"].equals(again.relations["verdict"])
+
+
+def test_a_model_of_two_sides_embeds_claims_by_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As MedCPT's articles and queries, and as BGE's instruction before a query."""
+    article = tiny_models.encoder(tmp_path / "article")
+    query = tiny_models.encoder(tmp_path / "query")
+    rows = {
+        "two": EmbeddingModel("two", str(article), claims=str(query), pooling="cls"),
+        "asked": EmbeddingModel("asked", str(article), claim_prefix="find: "),
+    }
+    monkeypatch.setattr(embedding_models, "known_models", lambda: rows)
+    two, asked = SentenceTransformerEmbedder("two"), SentenceTransformerEmbedder("asked")
+    assert for_claims(two).name != two.name
+    assert for_claims(two).encode(["a"]).shape == (1, 16)
+    assert np.array_equal(for_claims(asked).encode(["heart"]), asked.encode(["find: heart"]))
+    assert for_claims(SentenceTransformerEmbedder(str(article))).name.startswith("article-")

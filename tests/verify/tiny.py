@@ -8,7 +8,15 @@ import pyarrow as pa
 
 from ehrkg.foundation.hashing import short_id
 from ehrkg.mapping.schema import LINKS
-from ehrkg.ontology.schema import CODE_ATTRIBUTES, CONCEPTS, EDGES, MAPPINGS, SYNONYMS, Knowledge
+from ehrkg.ontology.schema import (
+    CODE_ATTRIBUTES,
+    CONCEPTS,
+    EDGES,
+    MAPPINGS,
+    PASSAGES,
+    SYNONYMS,
+    Knowledge,
+)
 from ehrkg.propose.schema import CANDIDATES
 from ehrkg.verify import Policy
 
@@ -47,8 +55,12 @@ def knowledge(
     concepts: Iterable[tuple[str, str, str, str]] = (),
     synonyms: Iterable[tuple[str, str]] = (),
     mappings: Iterable[tuple[str, str, str]] = (),
+    passages: Iterable[tuple[str, str, str]] = (),
 ) -> Knowledge:
-    """Knowledge of edges; concepts as (id, name, kind, definition), others get a plain row."""
+    """Knowledge of edges; concepts as (id, name, kind, definition), others get a plain row.
+
+    Passages as (concept, title, text).
+    """
     stated = list(edges)
     given = {row[0]: (*row, "infores:one") for row in concepts}
     for row in stated:
@@ -62,6 +74,13 @@ def knowledge(
         ),
         rows(MAPPINGS, ((s, p, o, 1.0, "infores:one") for s, p, o in mappings)),
         CODE_ATTRIBUTES.empty_table(),
+        rows(
+            PASSAGES,
+            (
+                (short_id("p", *row), row[0], "", *row[1:], "infores:texts", "texts", "", "", "")
+                for row in sorted(passages)
+            ),
+        ),
     )
 
 
