@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark, Split
+    from ehrkg.benchmark.benchmark import Benchmark
     from ehrkg.benchmark.checks import CheckReport, CheckRow, check
     from ehrkg.benchmark.cohort import Cohort
+    from ehrkg.benchmark.cuts import Split
+    from ehrkg.benchmark.differences import Difference
     from ehrkg.benchmark.distractors import STRATEGIES, Strategy
     from ehrkg.benchmark.hiding import TrueShare, hidden_edges
     from ehrkg.benchmark.items import FORMATS, Made, make_questions
     from ehrkg.benchmark.pools import POOL
+    from ehrkg.benchmark.recipes import Recipe
     from ehrkg.benchmark.schema import ITEMS, TEMPLATES
     from ehrkg.benchmark.templates import make_templates
 
@@ -22,12 +25,14 @@ _HOMES = {
     "CheckReport": "checks",
     "CheckRow": "checks",
     "Cohort": "cohort",
+    "Difference": "differences",
     "FORMATS": "items",
     "ITEMS": "schema",
     "Made": "items",
     "POOL": "pools",
     "STRATEGIES": "distractors",
-    "Split": "benchmark",
+    "Recipe": "recipes",
+    "Split": "cuts",
     "Strategy": "distractors",
     "TEMPLATES": "schema",
     "TrueShare": "hiding",
@@ -47,7 +52,9 @@ __all__ = [
     "CheckReport",
     "CheckRow",
     "Cohort",
+    "Difference",
     "Made",
+    "Recipe",
     "Split",
     "Strategy",
     "TrueShare",

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from ehrkg.benchmark.columns import Rows
+from ehrkg.benchmark.source import Source
+
+COLUMNS = ("templates", "relations", "patients", "effective", "items")
+"""The counts in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
@@ -39,39 +42,28 @@ class Description:
         total: counts over everything.
         by_task: counts a task, in alphabetical order.
         formats: number of items by format and number of options, as ("mcq4", 120).
-        fingerprint: the content hash.
     """
 
     total: Counts
     by_task: tuple[Counts, ...]
     formats: tuple[tuple[str, int], ...]
-    fingerprint: str
 
     def as_text(self) -> str:
         """A table in plain text."""
-        lines = [
-            f"{'':<12}{'templates':>10}{'relations':>10}{'patients':>10}"
-            f"{'effective':>10}{'items':>10}"
-        ]
+        lines = [f"{'':<12}" + "".join(f"{name:>10}" for name in COLUMNS)]
         lines += [
             f"{row.task:<12}{row.templates:>10,}{row.relations:>10,}{row.patients:>10,}"
             f"{row.effective:>10,.1f}{row.items:>10,}"
             for row in (*self.by_task, self.total)
         ]
-        lines.append(
-            "items by format: "
-            + (", ".join(f"{name} {count:,}" for name, count in self.formats) or "none")
-        )
-        return "\n".join([*lines, f"fingerprint: {self.fingerprint[:16]}"])
+        formats = ", ".join(f"{name} {count:,}" for name, count in self.formats)
+        return "\n".join([*lines, f"items by format: {formats or 'none'}"])
 
     def __str__(self) -> str:
         return self.as_text()
 
     def _repr_html_(self) -> str:
-        head = "".join(
-            f"<th>{name}</th>"
-            for name in ("", "templates", "relations", "patients", "effective", "items")
-        )
+        head = "".join(f"<th>{name}</th>" for name in ("", *COLUMNS))
         body = "".join(
             f"<tr><th>{escape(row.task)}</th><td>{row.templates:,}</td><td>{row.relations:,}</td>"
             f"<td>{row.patients:,}</td><td>{row.effective:,.1f}</td><td>{row.items:,}</td></tr>"
@@ -86,41 +78,70 @@ def effective_size(clusters: Iterable[str]) -> float:
     (sum n)^2 / sum n^2 over the clusters (Kish 1965): what is left when the templates of one
     patient say the same thing.
 
+    Args:
+        clusters: of each template.
+
     >>> effective_size(["a", "a", "b", "b"]), effective_size(["a"] * 9 + ["b"])
     (2.0, 1.22)
     """
     sizes = Counter(clusters).values()
-    total = sum(sizes)
-    return round(total * total / sum(size * size for size in sizes), 2) if total else 0.0
+    return _effective(sum(sizes), sum(size * size for size in sizes))
 
 
-def describe(items: pa.Table, fingerprint: str) -> Description:
+def _effective(total: int, squares: int) -> float:
+    return round(total * total / squares, 2) if squares else 0.0
+
+
+_TEMPLATES = (
+    "WITH t AS (SELECT i.task AS task, i.template_id AS template, min(i.relation_id) AS relation, "
+    "min(i.cluster) AS cluster, count(*) AS n {source} GROUP BY i.task, i.template_id) "
+)
+_COUNTS = _TEMPLATES + (
+    "SELECT task, count(*) AS templates, count(DISTINCT relation) AS relations, "
+    "count(DISTINCT cluster) AS patients, sum(n)::BIGINT AS items "
+    "FROM t GROUP BY GROUPING SETS ((task), ())"
+)
+_SIZES = _TEMPLATES + (  # noqa: S608
+    ", c AS (SELECT task, cluster, count(*) AS n FROM t "
+    "GROUP BY GROUPING SETS ((task, cluster), (cluster))) "
+    "SELECT task, sum(n)::BIGINT AS total, sum(n * n)::BIGINT AS squares FROM c GROUP BY task"
+)
+_FORMATS = "SELECT i.format AS format, i.n_options AS n, count(*) AS items {source} GROUP BY ALL"
+
+
+def describe(source: Source, rows: Rows | None) -> Description:
     """Count a benchmark.
 
     Args:
-        items: columns template_id, relation_id, cluster, task, format, n_options of ITEMS.
-        fingerprint: its content hash.
+        source: the tables it lies on.
+        rows: its rows; all for ``None``.
     """
-    tasks = sorted(set(items["task"].to_pylist()))
-    formats = Counter(
-        f"{name}{n or ''}"
-        for name, n in zip(items["format"].to_pylist(), items["n_options"].to_pylist(), strict=True)
-    )
+
+    def ask(sql: str) -> list[dict[str, object]]:
+        answer: list[dict[str, object]] = source.ask(
+            sql.replace("{source}", source.tables_of((), rows)), rows=rows
+        ).to_pylist()
+        return answer
+
+    effective = {row["task"]: _effective(row["total"], row["squares"]) for row in ask(_SIZES)}  # type: ignore[arg-type]
+    counted = {
+        row["task"]: Counts(
+            task="all" if row["task"] is None else str(row["task"]),
+            templates=_int(row["templates"]),
+            relations=_int(row["relations"]),
+            patients=_int(row["patients"]),
+            effective=effective.get(row["task"], 0.0),
+            items=_int(row["items"]),
+        )
+        for row in ask(_COUNTS)
+    }
+    formats = {f"{row['format']}{row['n'] or ''}": _int(row["items"]) for row in ask(_FORMATS)}
     return Description(
-        total=_count("all", items),
-        by_task=tuple(_count(task, items.filter(pc.equal(items["task"], task))) for task in tasks),
+        total=counted.pop(None, Counts("all", 0, 0, 0, 0.0, 0)),
+        by_task=tuple(counted[task] for task in sorted(counted, key=str)),
         formats=tuple(sorted(formats.items())),
-        fingerprint=fingerprint,
     )
 
 
-def _count(task: str, items: pa.Table) -> Counts:
-    templates = items.group_by(["template_id"]).aggregate([("cluster", "min")])
-    return Counts(
-        task=task,
-        templates=templates.num_rows,
-        relations=pc.count_distinct(items["relation_id"]).as_py(),
-        patients=pc.count_distinct(items["cluster"]).as_py(),
-        effective=effective_size(templates["cluster_min"].to_pylist()),
-        items=items.num_rows,
-    )
+def _int(value: object) -> int:
+    return int(value or 0)  # type: ignore[call-overload, no-any-return]

@@ -5,6 +5,7 @@ Subsets, instantiation from a query and evaluation of a part all read a query's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ import pyarrow.compute as pc
 
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph import catalogue
+from ehrkg.graph.catalogue import BUILD
+from ehrkg.graph.parameters import plain
 
 PLACE = ("visit", "context", "answer", "predicate")
 """The columns of a query that names places to ask at: a visit's id, the codes of the stem, the code
@@ -26,6 +29,8 @@ ID_COLUMNS = ("template", "template_id", "relation", "relation_id", "item", "ite
 """Names by which a column of ids is found; failing such, it is the first column."""
 
 RETURN = "return t.id (a Template's), r.id (a Relation's), or the columns " + ", ".join(PLACE)
+
+_NAMES_BUILD = re.compile(rf"\${BUILD}\b")
 
 
 @dataclass(frozen=True)
@@ -59,14 +64,31 @@ def select(query: str | Path, store: Any, parameters: Mapping[str, Any]) -> Sele
     Raises:
         UsageError: there is no store, the query is refused, or its answer holds neither.
     """
+    answer, recipe = ask(query, store, parameters)
+    return read_answer(answer, recipe["query"], recipe["parameters"])
+
+
+def ask(
+    query: str | Path, store: Any, parameters: Mapping[str, Any]
+) -> tuple[pa.Table, dict[str, Any]]:
+    """A query's answer, and what asks the same again: its text and all its parameters.
+
+    Arguments and errors are those of ``select``. A text that names ``$build`` without a value for
+    it asks about the store's own build, as named queries do.
+    """
     if store is None:
         raise UsageError("a query needs a store", todo="pass store=kg, or a list of ids")
     asked = getattr(store, "store", store)
     text = str(query).strip()
     if isinstance(query, Path) or len(text.split()) == 1:
         named = catalogue.find(text)
-        return read_answer(named.ask(asked, parameters), named.text, parameters)
-    return read_answer(asked.query(text, **parameters), text, parameters)
+        given = named.bind(parameters)
+        if BUILD not in parameters:
+            given.pop(BUILD, None)
+        return named.ask(asked, parameters), {"query": named.text, "parameters": given}
+    given = {name: plain(value) for name, value in parameters.items()}
+    own = {BUILD: asked.build} if _NAMES_BUILD.search(text) and BUILD not in given else {}
+    return asked.query(text, **given, **own), {"query": text, "parameters": given}
 
 
 def read_answer(answer: pa.Table, query: str, parameters: Mapping[str, Any]) -> Selection:
@@ -76,7 +98,7 @@ def read_answer(answer: pa.Table, query: str, parameters: Mapping[str, Any]) -> 
     ['t1', 't2']
     """
     names = {name.rpartition(".")[2].casefold(): name for name in answer.column_names}
-    recipe = {"query": " ".join(query.split()), "parameters": dict(sorted(parameters.items()))}
+    recipe = {"query": query, "parameters": dict(sorted(parameters.items()))}
     if set(PLACE) <= set(names):
         wanted = [*PLACE, *(["route"] if "route" in names else [])]
         places = pa.table({name: answer[names[name]] for name in wanted})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ehrkg.benchmark import Benchmark
@@ -91,7 +93,8 @@ def test_a_subset_by_ids_or_by_query(bench: Benchmark) -> None:
 
     asked = bench.subset("MATCH (t) RETURN t.id", store=Store(), id=item["template_id"])
     assert asked.fingerprint == by_template.fingerprint
-    assert asked.recipe[-1].startswith("subset by query")
+    assert asked.recipe.steps[-1]["query"] == "MATCH (t) RETURN t.id"
+    assert asked.recipe.steps[-1]["parameters"] == {"id": item["template_id"]}
 
 
 def test_a_subset_refuses_strangers_and_queries_without_a_store(bench: Benchmark) -> None:
@@ -158,12 +161,14 @@ def test_the_effective_size_of_clustered_templates_is_smaller() -> None:
 def test_cutting_leaves_the_whole_as_it_was(bench: Benchmark) -> None:
     before = bench.fingerprint
     part = bench.filter(format="mcq").sample(5)
-    assert part.recipe == (
-        "filter format='mcq'",
-        "sample n=5 by=[] seed=7",
+    assert part.recipe.steps == (
+        {"do": "filter", "format": "mcq"},
+        {"do": "sample", "n": 5, "by": [], "seed": 7},
     )
-    assert bench.fingerprint == before
-    assert bench.recipe == ()
+    assert part.recipe.source == bench.fingerprint == before
+    assert bench.recipe.steps == ()
+    with pytest.raises(AttributeError, match="can't be changed"):
+        bench.store = None  # type: ignore[misc]
     assert len(part.to_pandas()) == 5
 
 
@@ -218,3 +223,45 @@ def test_a_subset_goes_by_the_name_of_a_query(bench: Benchmark) -> None:
     assert set(part.column("template_id").to_pylist()) == {bench.column("template_id")[0].as_py()}
     with pytest.raises(UsageError, match="no query and no file"):
         bench.subset("no_such_query", store=Store())
+
+
+def with_duckdb(table: pa.Table, file: Path) -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("given", table)
+    connection.execute(f"COPY given TO '{file}' (FORMAT parquet, ROW_GROUP_SIZE 2048)")
+
+
+def with_polars(table: pa.Table, file: Path) -> None:
+    import polars
+
+    frame = polars.from_arrow(table)
+    assert isinstance(frame, polars.DataFrame)
+    frame.write_parquet(file, compression="lz4")
+
+
+def as_long_ago(table: pa.Table, file: Path) -> None:
+    pq.write_table(table, file, version="1.0", use_dictionary=False, compression="snappy")
+
+
+def as_one_day(table: pa.Table, file: Path) -> None:
+    pq.write_table(table, file, data_page_version="2.0", row_group_size=50, compression="none")
+
+
+@pytest.mark.parametrize("write", [with_duckdb, with_polars, as_long_ago, as_one_day])
+def test_the_same_questions_written_otherwise_are_the_same(
+    bench: Benchmark, write: Callable[[pa.Table, Path], None], tmp_path: Path
+) -> None:
+    """The writers of three programs, and settings that older and newer ones have by default."""
+    write(bench.to_arrow(), tmp_path / "items.parquet")
+    write(bench.templates(), tmp_path / "templates.parquet")
+    opened = Benchmark.open(tmp_path)
+    assert opened.fingerprint == bench.fingerprint
+    mine, theirs = (
+        one.filter(format="mcq", sex="F", option_codes=bench[1]["option_codes"][0]).sample(9)
+        for one in (bench, opened)
+    )
+    assert mine.fingerprint == theirs.fingerprint
+    assert mine.to_arrow().equals(theirs.to_arrow())
+    assert opened[300] == bench[300]
