@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from ehrkg.benchmark.differences import Difference
     from ehrkg.benchmark.distractors import STRATEGIES, Strategy
     from ehrkg.benchmark.hiding import TrueShare, hidden_edges
-    from ehrkg.benchmark.items import FORMATS, Made, make_questions
+    from ehrkg.benchmark.items import (
+        DEFAULT_FORMATS,
+        FORMATS,
+        Made,
+        make_questions,
+        write_questions,
+    )
     from ehrkg.benchmark.pools import POOL
     from ehrkg.benchmark.recipes import Recipe
     from ehrkg.benchmark.schema import ITEMS, TEMPLATES
@@ -25,6 +31,7 @@ _HOMES = {
     "CheckReport": "checks",
     "CheckRow": "checks",
     "Cohort": "cohort",
+    "DEFAULT_FORMATS": "items",
     "Difference": "differences",
     "FORMATS": "items",
     "ITEMS": "schema",
@@ -40,9 +47,11 @@ _HOMES = {
     "hidden_edges": "hiding",
     "make_questions": "items",
     "make_templates": "templates",
+    "write_questions": "items",
 }
 
 __all__ = [
+    "DEFAULT_FORMATS",
     "FORMATS",
     "ITEMS",
     "POOL",
@@ -62,6 +71,7 @@ __all__ = [
     "hidden_edges",
     "make_questions",
     "make_templates",
+    "write_questions",
 ]
 
 __getattr__ = lazy_names(__name__, _HOMES)

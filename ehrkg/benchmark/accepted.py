@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow.compute as pc
@@ -22,13 +22,23 @@ class Accepted:
 
     def __init__(self, cohort: Cohort, verified: Verified) -> None:
         self._cohort = cohort
+        self._linked: dict[str, dict[str, set[tuple[str, str]]]] = {name: {} for name in tasks()}
         relations = verified.relations.filter(pc.equal(verified.relations["verdict"], "supported"))
-        self._supported = set(
-            zip(
-                *(relations[name].to_pylist() for name in ("head", "route", "predicate", "tail")),
-                strict=True,
-            )
+        rows = zip(
+            *(relations[name].to_pylist() for name in ("head", "route", "predicate", "tail")),
+            strict=True,
         )
+        ends = {
+            name: {(one.predicate, one.answer) for one in task.relations}
+            for name, task in tasks().items()
+        }
+        for head, route, predicate, tail in rows:
+            for task, held in self._linked.items():
+                if (predicate, "head") in ends[task]:
+                    held.setdefault(tail, set()).add((head, route))
+                if (predicate, "tail") in ends[task]:
+                    held.setdefault(head, set()).add((tail, ""))
+        self._meanings: dict[str, frozenset[str]] = {}
 
     def of(self, template: Mapping[str, Any]) -> list[str]:
         """Codes and concepts, sorted.
@@ -37,41 +47,41 @@ class Accepted:
         drug) other strings of it; and the same for everything else recorded at the answer's visit
         that a supported relation of the task joins to the context.
         """
-        found: set[str] = set()
-        for code in (template["answer"][0], *self._also_true(template)):
+        found = set(self._meaning(template["answer"][0]))
+        for code in self.also_true(template):
             found |= self._meaning(code)
         return sorted(found)
 
-    def _also_true(self, template: Mapping[str, Any]) -> Iterable[str]:
+    def also_true(self, template: Mapping[str, Any]) -> set[str]:
+        """Codes recorded where the answer is, not in the stem, and linked to it as the answer is.
+
+        Linked by a supported relation of the task to some event of the context.
+        """
         visit = self._cohort.visits[template["target_visit"]]
         context = set(template["context"])
-        treatment = template["task"] == "treatment"
         recorded = (
-            [(order.code, order.route) for order in visit.orders if order.lasting]
-            if treatment
-            else [(code, "") for code in visit.diagnoses]
+            {(order.code, order.route) for order in visit.orders if order.lasting}
+            if template["task"] == "treatment"
+            else {(code, "") for code in visit.diagnoses}
         )
-        for code, route in recorded:
-            if code not in context and self._answers(template["task"], code, route, context):
-                yield code
+        linked = self._linked[template["task"]]
+        found: set[str] = set()
+        for code in context:
+            found |= {answer for answer, _ in linked.get(code, set()) & recorded}
+        return found - context
 
-    def _answers(self, task: str, code: str, route: str, context: set[str]) -> bool:
-        return any(
-            ((code, route, relation.predicate, other) in self._supported)
-            if relation.answer == "head"
-            else ((other, "", relation.predicate, code) in self._supported)
-            for relation in tasks()[task].relations
-            for other in context
-        )
-
-    def _meaning(self, code: str) -> set[str]:
-        facts = self._cohort.codes[code]
-        below = self._cohort.hierarchy.below
-        found = {code, *facts.concepts, *facts.equivalents, *below(code)}
-        if facts.kind == "drug":
-            return found | {
-                other
-                for other in self._cohort.related(code)
-                if self._cohort.codes[other].entity == facts.entity
-            }
-        return found | below(facts.entity)
+    def _meaning(self, code: str) -> frozenset[str]:
+        if code not in self._meanings:
+            facts = self._cohort.codes[code]
+            below = self._cohort.hierarchy.below
+            found = {code, *facts.concepts, *facts.equivalents, *below(code)}
+            if facts.kind == "drug":
+                found |= {
+                    other
+                    for other in self._cohort.related(code)
+                    if self._cohort.codes[other].entity == facts.entity
+                }
+            else:
+                found |= below(facts.entity)
+            self._meanings[code] = frozenset(found)
+        return self._meanings[code]

@@ -1,31 +1,43 @@
 """Levelled odds: each code is the answer in about 1/k of the k-option questions it appears in.
 
-Three steps. Only what is an answer somewhere is drawn as a distractor, since a code that is never
-the answer gives itself away. Each such code gets a price, raised where it is drawn too rarely and
-lowered where too often, until it is drawn about k - 1 times for each time it is the answer (the
-dual of a transport problem, solved by an auction as in Bertsekas 1988). What can't be levelled by
-prices, because too few questions may hold a code, is levelled by dropping questions, as few as do.
+Each code gets a price, raised where it is drawn too rarely and lowered where too often, until it is
+drawn about k - 1 times for each time it is the answer (the dual of a transport problem, solved by
+an auction as in Bertsekas 1988). A code that is never the answer may fill a place that would stay
+empty, as often as the slack allows any code and no oftener: what appears twice and is wrong twice
+gives nothing away. What can't be levelled by prices, because too few questions may hold a code, is
+levelled by dropping questions, as few as do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ehrkg.benchmark.distractors import Steps, draw, luck
-from ehrkg.benchmark.exclusions import Questions, Scores
+from ehrkg.benchmark.exclusions import Scores
+from ehrkg.benchmark.shortlists import Ints, Shortlist, draw, members_at
 
-ITERATIONS = 80
-"""Rounds of price setting; after them the counts hardly move (tests hold the result, not this)."""
+ITERATIONS = (20, 80)
+"""Rounds of price setting, least and most; the more questions, the sooner the counts settle."""
+
+ROUNDS = (2, 150)
+"""Rounds of dropping and pricing again, least and most; then questions are dropped only."""
+
+WORK = 4_000_000
+"""Questions that one round of prices, and all of them, may look at: bounds the rounds by size."""
+
+SETTLED = 0.1
+"""How much less a price moves while its code is within the slack."""
+
+AT_ONCE = (20, 35, 50, 70)
+"""One question in so many is dropped at once, before prices are set again. Which share keeps most
+questions can't be told beforehand: each is tried, unless there are more than ``FEW`` questions."""
+
+FEW = 5_000
 
 PATIENCE = 12
 """Price setting ends after so many rounds that brought the counts no nearer to the target."""
-
-ROUNDS = 120
-"""Rounds of dropping and pricing again, at most; most pools are level after a fifth of them."""
 
 SLACK = 0.1
 """A code may be the answer this share oftener or rarer than one time in k ..."""
@@ -37,6 +49,8 @@ Small on purpose: codes lean one way by kind. With a whole answer of slack the o
 knows best was right one and a half times as often as chance.
 """
 
+Truths = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -46,164 +60,187 @@ class Fit:
         prices: one a member, rounded to 4 digits; minus infinity for whom is never drawn.
         kept: whether each question stands.
         too_few: whether each question was dropped for want of distractors (else: for balance).
+        chosen: places in the short lists, a row a question.
     """
 
     prices: Scores
-    kept: npt.NDArray[np.bool_]
-    too_few: npt.NDArray[np.bool_]
+    kept: Truths
+    too_few: Truths
+    chosen: Ints
 
 
-def fit(questions: Questions, steps: Steps, *, n_options: int, seed: int) -> Fit:
+def fit(candidates: Shortlist, answers: Ints, size: int, *, n_options: int) -> Fit:
     """Set prices, and drop what can't be levelled.
 
     Args:
-        questions: the templates of one task and ICD version with their candidates.
-        steps: what the strategy says of them.
-        n_options: k.
-        seed: of the draw.
-    """
-    # Only what is an answer somewhere takes part: the rest is never drawn.
-    asked = np.unique(questions.answers)
-    scores = luck(questions, steps, n_options=n_options, seed=seed)[:, asked]
-    answers = np.searchsorted(asked, questions.answers)
-    market = Market(scores, answers, questions.pool.clash[np.ix_(asked, asked)], n_options)
-    kept, too_few, prices = _levelled(market)
-    final = np.full(len(questions.pool.rows), -np.inf)
-    used = np.bincount(answers[kept], minlength=len(asked)) > 0
-    final[asked[used]] = np.round(prices[used], 4)
-    return Fit(final, kept, too_few & ~kept)
-
-
-@dataclass(frozen=True)
-class Market:
-    """Questions that want distractors, and the answers of other questions that they may have.
-
-    Attributes:
-        scores: luck of each candidate in each question; minus infinity where it may not stand.
-        answers: of each question, as a column of the scores.
-        clash: which two candidates may not stand together.
+        candidates: the short lists of the questions of one task and ICD version.
+        answers: position of each question's answer in the pool.
+        size: of the pool.
         n_options: k.
     """
-
-    scores: Scores
-    answers: npt.NDArray[np.int64]
-    clash: npt.NDArray[np.bool_]
-    n_options: int
-
-    @property
-    def size(self) -> int:
-        """How many candidates there are."""
-        return len(self.clash)
-
-    def asked(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        """How often each candidate is the answer of a question that is kept."""
-        return np.bincount(self.answers[kept], minlength=self.size)
-
-    def drawn(self, kept: npt.NDArray[np.bool_], prices: Scores) -> npt.NDArray[np.int64]:
-        """Whom the questions that are kept draw at these prices."""
-        return draw(self.scores[kept] + prices, self.clash, self.n_options - 1)
+    market = Market(candidates, answers, size, n_options)
+    shares = AT_ONCE if len(answers) <= FEW else AT_ONCE[:1]
+    return max((_fit(market, share) for share in shares), key=lambda found: int(found.kept.sum()))
 
 
-def _levelled(
-    market: Market,
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], Scores]:
-    """Which questions stand, which lack distractors, and the prices."""
-    kept = np.ones(len(market.scores), dtype=bool)
-    too_few = np.zeros(len(market.scores), dtype=bool)
+def _fit(market: Market, share: int) -> Fit:
+    """Level the odds, dropping one question in so many at once."""
+    candidates, n = market.candidates, market.n_options - 1
     prices = np.zeros(market.size)
-    for _ in range(ROUNDS):
-        lack = _unfillable(market, kept)
-        too_few |= lack
-        kept &= ~lack
+    too_few: Truths = np.any(draw(candidates, prices, n) < 0, axis=1)
+    kept: Truths = ~too_few
+    for _ in range(_within(ROUNDS, len(kept))):
         if not kept.any():
             break
         prices = _price(market, kept, prices)
-        chosen = market.drawn(kept, prices)
-        short = (chosen < 0).any(axis=1)
-        surplus = _surplus(market, kept, chosen)
-        if not (surplus | short).any():
+        drawn = market.drawn(kept, prices)
+        short = (drawn < 0).any(axis=1)
+        going = short if short.any() else _surplus(market, kept, drawn, share, thorough=False)
+        if not going.any():
             break
-        where = np.flatnonzero(kept)
-        too_few[where[short]] = True
-        kept[where[surplus | short]] = False
-    return kept, too_few, prices
+        too_few[np.flatnonzero(kept)[short]] = True
+        kept[np.flatnonzero(kept)[going]] = False
+    chosen = draw(candidates, prices, n)
+    members = members_at(candidates, chosen)
+    too_few |= kept & (members < 0).any(axis=1)
+    kept &= ~too_few
+    while kept.any():
+        going = _surplus(market, kept, members[kept], share, thorough=True)
+        if not going.any():
+            break
+        kept[np.flatnonzero(kept)[going]] = False
+    kept = _added_back(market, kept, members, ~too_few & ~kept)
+    return Fit(prices, kept, too_few, chosen)
 
 
-def surplus_of(
-    answers: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64], size: int, n_options: int
-) -> npt.NDArray[np.int64]:
+def surplus_of(answers: Ints, drawn: Ints, size: int, n_options: int) -> Ints:
     """How far each member is the answer too often: (k - 1) x answers - times drawn.
 
     >>> surplus_of(np.array([0, 1]), np.array([[1], [0]]), 2, 2)
     array([0, 0])
     """
     asked = np.bincount(answers, minlength=size)
-    drawn = np.bincount(chosen[chosen >= 0].ravel(), minlength=size)
-    return (n_options - 1) * asked - drawn
+    counts = np.bincount(drawn[drawn >= 0].ravel(), minlength=size)
+    return (n_options - 1) * asked - counts
 
 
-def slack_of(appearances: npt.NDArray[np.int64], n_options: int) -> Scores:
+def slack_of(appearances: Ints, n_options: int) -> Scores:
     """By how much ``surplus_of`` may differ from nought for a code that appears so often."""
     share: Scores = np.maximum(LEAST_SLACK * n_options, SLACK * appearances)
     return share
 
 
-def _unfillable(market: Market, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Questions that can't be filled from codes that are answers of questions that can."""
-    lack = np.zeros(len(kept), dtype=bool)
-    while True:
-        left = kept & ~lack
-        unused = np.where(market.asked(left) > 0, 0.0, -np.inf)
-        short = (market.drawn(left, unused) < 0).any(axis=1)
-        if not short.any():
-            return lack
-        lack[np.flatnonzero(left)[short]] = True
+@dataclass(frozen=True)
+class Market:
+    """Questions that want distractors, and the members of the pool that they may have.
+
+    Attributes:
+        candidates: of each question.
+        answers: of each question.
+        size: of the pool.
+        n_options: k.
+    """
+
+    candidates: Shortlist
+    answers: Ints
+    size: int
+    n_options: int
+
+    def drawn(self, kept: Truths, prices: Scores) -> Ints:
+        """Whom the questions that are kept draw at these prices."""
+        lists = self.candidates.take(kept)
+        return members_at(lists, draw(lists, prices, self.n_options - 1))
 
 
-def _price(market: Market, kept: npt.NDArray[np.bool_], prices: Scores) -> Scores:
+def _within(least_and_most: tuple[int, int], n: int) -> int:
+    """How many rounds, by how much work one is."""
+    least, most = least_and_most
+    return max(least, min(most, WORK // max(1, n)))
+
+
+def _price(market: Market, kept: Truths, prices: Scores) -> Scores:
     """Prices under which each member is drawn k - 1 times for each time it is the answer."""
-    target = (market.n_options - 1) * market.asked(kept)
-    current = np.where(target > 0, np.where(np.isfinite(prices), prices, 0.0), -np.inf)
-    best, least, idle = current, np.inf, 0
-    for turn in range(ITERATIONS):
-        chosen = market.drawn(kept, current)
-        drawn = np.bincount(chosen[chosen >= 0].ravel(), minlength=market.size)
-        off = float(np.abs(target - drawn).sum())
+    lists, k = market.candidates.take(kept), market.n_options
+    asked = np.bincount(market.answers[kept], minlength=market.size)
+    # Who is never the answer aims at one appearance; the slack allows a little more.
+    target = np.maximum((k - 1) * asked, 1)
+    current, best, least, idle = prices, prices, np.inf, 0
+    for turn in range(_within(ITERATIONS, len(lists))):
+        found = members_at(lists, draw(lists, current, k - 1))
+        drawn = np.bincount(found[found >= 0].ravel(), minlength=market.size)
+        surplus = (k - 1) * asked - drawn
+        beyond = np.maximum(0, np.abs(surplus) - slack_of(asked + drawn, k))
+        off = float(beyond.sum())
         idle += 1
         if off < least:
             best, least, idle = current, off, 0
         if not off or idle >= PATIENCE:
             break
-        rate = 0.8 / (1 + turn / 20)
+        rate = 0.8 / (1 + turn / 20) * np.where(beyond > 0, 1.0, SETTLED).astype(np.float64)
         change = rate * np.log((target + 0.5) / (drawn + 0.5))
-        current = np.where(target > 0, np.round(np.clip(current + change, -30, 30), 4), -np.inf)
+        current = np.asarray(np.round(np.clip(current + change, -30, 30), 4), dtype=np.float64)
     return best
 
 
-def _surplus(
-    market: Market, kept: npt.NDArray[np.bool_], chosen: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
-    """The questions to drop: the code that is the answer far too often loses some.
+def _added_back(market: Market, kept: Truths, members: Ints, left: Truths) -> Truths:
+    """Questions that were dropped and, one by one, fit in again with all codes level."""
+    k = market.n_options
+    surplus = surplus_of(market.answers[kept], members[kept], market.size, k)
+    appears = k * np.bincount(market.answers[kept], minlength=market.size) - surplus
+    kept = kept.copy()
+    for at in np.flatnonzero(left):
+        who = np.append(market.answers[at], members[at])
+        after = surplus[who] + np.append(k - 1, np.full(k - 1, -1))
+        if (np.abs(after) <= slack_of(appears[who] + 1, k)).all():
+            kept[at] = True
+            surplus[who], appears[who] = after, appears[who] + 1
+    return kept
 
-    Of its questions those go first whose distractors are themselves drawn too often. At most half
-    of what is too much goes in one round: prices may level the rest once the worst is gone.
+
+def _surplus(market: Market, kept: Truths, drawn: Ints, share: int, *, thorough: bool) -> Truths:
+    """The questions to drop next, among those that are kept; none where all is level.
+
+    A code that is the answer too often loses some of its questions, one that is a distractor too
+    often some of those it stands in. Those go first that bring most members nearer to level. Of
+    what is too much at most half goes at once; unless thorough, only from the codes that are the
+    answer too often, where there are such: prices may level the rest.
     """
     answers, k = market.answers[kept], market.n_options
+    surplus = surplus_of(answers, drawn, market.size, k).astype(np.float64)
+    asked = np.bincount(answers, minlength=market.size)
+    appears = k * asked - surplus.astype(np.int64)
+    slack = slack_of(appears, k)
+    over: Scores = (surplus - slack).clip(min=0)
+    under: Scores = (-surplus - slack).clip(min=0)
     gone = np.zeros(len(answers), dtype=bool)
-    surplus = surplus_of(answers, chosen, market.size, k).astype(np.float64)
-    appears = k * np.bincount(answers, minlength=market.size) - surplus.astype(np.int64)
-    excess = np.abs(surplus) - slack_of(appears, k)
-    if not (excess > 0).any():
+    if not over.any() and not under.any():
         return gone
-    for member in _worst_first(surplus, excess):
-        mine = np.flatnonzero(answers == member)
-        relief = surplus[chosen[mine]].sum(axis=1)
-        ordered = mine[np.lexsort((mine, relief))]
-        gone[ordered[: max(1, int(surplus[member] / (2 * (k - 1))))]] = True
+    sides: Scores = np.where(over > 0, 1.0, np.where(under > 0, -1.0, 0.0))
+    relief: Scores = (k - 1) * sides[answers] - sides[drawn].sum(axis=1)
+    if over.any():
+        gone |= _first_of(answers, over / (k - 1), relief)
+    if under.any() and (thorough or not gone.any()):
+        for place in range(drawn.shape[1]):
+            gone |= _first_of(drawn[:, place], under / (k - 1), relief)
+    return _at_most(gone, relief + over[answers] / len(answers), max(1, len(gone) // share))
+
+
+def _at_most(gone: Truths, worth: Scores, most: int) -> Truths:
+    """Those that are worth most, and few at a time: each that goes moves all whom it held."""
+    at = np.flatnonzero(gone)
+    if len(at) <= most:
+        return gone
+    kept = np.zeros_like(gone)
+    kept[at[np.lexsort((at, -worth[at]))][:most]] = True
+    return kept
+
+
+def _first_of(members: Ints, excess: Scores, relief: Scores) -> Truths:
+    """Of each member's questions as many as half of its excess (one at least), by their relief."""
+    at = np.flatnonzero(excess[members] > 0)
+    order = at[np.lexsort((at, -relief[at], members[at]))]
+    held = members[order]
+    rank = np.arange(len(order)) - np.searchsorted(held, held)
+    gone = np.zeros(len(members), dtype=bool)
+    gone[order[rank < np.maximum(1, excess[held] / 2)]] = True
     return gone
-
-
-def _worst_first(surplus: Scores, excess: Scores) -> Sequence[int]:
-    """Members that are the answer too often and out of bounds; failing such, the most too often."""
-    out = [int(at) for at in np.flatnonzero((excess > 0) & (surplus > 0))]
-    return out or [int(surplus.argmax())]

@@ -1,7 +1,8 @@
-"""Which of the candidates that are left stand beside an answer: strategies, and the draw.
+"""Strategies: which of the candidates that are left stand beside an answer, and why.
 
-A strategy says how far each candidate stands from the answer; a keyed hash draws, nearer ones more
-often.
+A strategy says how far each candidate stands from where it should be, in steps; nearer ones are
+drawn more often (``shortlists``). Whatever the strategy, the graph knows a distractor about as well
+as the answer.
 """
 
 from __future__ import annotations
@@ -10,28 +11,32 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from ehrkg.benchmark.exclusions import Questions, Scores
+from ehrkg.benchmark.exclusions import Questions
 from ehrkg.benchmark.possible import settings
+from ehrkg.benchmark.shortlists import TOO_FAR, Steps
 from ehrkg.benchmark.support import Grid
+from ehrkg.benchmark.surroundings import Surroundings
 from ehrkg.foundation.hashing import U64, hash_strings, uniform
-
-Steps = npt.NDArray[np.int64]
-
-TOO_FAR = -1
-"""In a grid of steps: this candidate can't stand beside this answer under the strategy."""
 
 
 class Strategy(Protocol):
-    """A way to choose among the candidates that are left."""
+    """A way to choose among the candidates that are left.
+
+    Attributes:
+        name: as in the column ``strategy``.
+        of_kin: whether distractors are next of kin to the answer; else these are out.
+        relax: what gives more questions where it finds too few distractors.
+    """
 
     name: str
+    of_kin: bool
+    relax: str
 
-    def steps(self, questions: Questions) -> Steps:
+    def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """How far each candidate is from where it should be, in steps; TOO_FAR where it is out."""
 
-    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any]) -> str:
+    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
         """Why this distractor, in a few words (both are rows of the pool)."""
 
 
@@ -45,31 +50,117 @@ class Frequency:
     """
 
     name = "frequency"
+    of_kin = False
+    relax = "widen bands or deciles in pools.yaml, or ask with strategy random"
 
-    def steps(self, questions: Questions) -> Steps:
+    def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """Steps of one band or one decile; see ``Strategy.steps``."""
-        found = np.zeros((len(questions.answers), len(questions.pool.rows)), dtype=np.int64)
-        near = np.ones(found.shape, dtype=bool)
-        ids = hash_strings(0, [row["id"] for row in questions.templates])
-        for place, (axis, plural) in enumerate((("band", "bands"), ("decile", "deciles"))):
-            values = questions.pool.column(axis).astype(np.int64)
-            answer = values[questions.answers]
-            bound = int(settings()["widening"][plural])
-            centre = answer + _offsets(ids, place, bound)
-            off = np.abs(centre[:, None] - values)
-            near &= off <= bound
-            found += off
-        return np.where(near, found, TOO_FAR)
+        return _sum(_off(questions, "band", 0), _off(questions, "decile", 1))
 
-    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any]) -> str:
+    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
         """See ``Strategy.reason``."""
         band, decile = distractor["band"], distractor["decile"]
-        steps = abs(band - answer["band"]) + abs(decile - answer["decile"])
-        widened = f" ({steps} {'step' if steps == 1 else 'steps'} from the answer)" if steps else ""
-        return (
-            f"frequency band {band}, degree decile {decile}{widened}; "
-            "not in any visit of the patient; no knowledge path"
+        off = abs(band - answer["band"]) + abs(decile - answer["decile"])
+        widened = f" ({off} {'step' if off == 1 else 'steps'} from the answer)" if off else ""
+        return f"frequency band {band}, degree decile {decile}{widened}; {_NOT_TRUE}"
+
+
+class Random:
+    """Any candidate of a like degree, however rare or frequent."""
+
+    name = "random"
+    of_kin = False
+    relax = "widen deciles in pools.yaml, or ask for fewer options"
+
+    def steps(self, questions: Questions, about: Surroundings) -> Steps:
+        """No steps within the reach of the degree; see ``Strategy.steps``."""
+        return np.where(_off(questions, "decile", 1) == TOO_FAR, TOO_FAR, 0)
+
+    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
+        """See ``Strategy.reason``."""
+        return f"random, degree decile {distractor['decile']}; {_NOT_TRUE}"
+
+
+class Cooccurring:
+    """Candidates that stand with the stem's problem in other patients: associated, not known true.
+
+    The oftener they stand together, the likelier they are drawn.
+    """
+
+    name = "cooccurring"
+    of_kin = False
+    relax = "lower cooccurring.visits in pools.yaml, or ask with strategy frequency"
+
+    def steps(self, questions: Questions, about: Surroundings) -> Steps:
+        """Fewer steps for more visits together; see ``Strategy.steps``."""
+        rules = settings()["cooccurring"]
+        together = about.together(questions.templates)
+        doublings = np.log2(np.maximum(together, 1) / rules["visits"]).astype(np.int64)
+        steps = np.maximum(0, int(rules["doublings"]) - doublings)
+        out = (together < rules["visits"]) | (_off(questions, "decile", 1) == TOO_FAR)
+        return np.where(out, TOO_FAR, steps)
+
+    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
+        """See ``Strategy.reason``."""
+        rules = settings()["cooccurring"]
+        least = rules["visits"] * 2 ** (int(rules["doublings"]) - steps)
+        return f"stands with the problem asked about in {least} or more visits; {_NOT_TRUE}"
+
+
+class Sibling:
+    """Next of kin to the answer that something in the record speaks against: the hard ones.
+
+    Where too few have contradicting evidence, the question is asked open-ended.
+    """
+
+    name = "sibling"
+    of_kin = True
+    relax = "add knowledge of what contradicts; they are asked open-ended, or take another strategy"
+
+    def steps(self, questions: Questions, about: Surroundings) -> Steps:
+        """None for kin with contradicting evidence; see ``Strategy.steps``."""
+        stands = about.siblings(questions.answers.tolist()) & about.contradicted(
+            questions.templates
         )
+        return np.where(stands & (_off(questions, "decile", 1) != TOO_FAR), 0, TOO_FAR)
+
+    def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
+        """See ``Strategy.reason``."""
+        return "next of kin to the answer; contradicted by what is recorded; not in any visit"
+
+
+_NOT_TRUE = "not in any visit of the patient; no knowledge path"
+
+STRATEGIES: Mapping[str, Strategy] = {
+    strategy.name: strategy for strategy in (Frequency(), Sibling(), Cooccurring(), Random())
+}
+"""Every strategy by name; a new one is one new entry."""
+
+
+def denied(questions: Questions, about: Surroundings) -> Grid:
+    """Whether "no" may be the answer about a candidate: it is contradicted, or it is presumed so.
+
+    Presumed: linked and richly covered by the graph (a degree in the upper deciles), without a path
+    (else it were not allowed at all), and rarer with the problem than without.
+    """
+    rich = questions.pool.column("decile") >= settings()["presumed"]["least_decile"]
+    presumed = rich[None, :] & (about.lift(questions.templates) < 1)
+    found: Grid = about.contradicted(questions.templates) | presumed
+    return found
+
+
+def _off(questions: Questions, axis: str, place: int) -> Steps:
+    """Steps on one axis from the question's centre; TOO_FAR beyond the bound."""
+    bound = int(settings()["widening"][f"{axis}s"])
+    values = questions.pool.column(axis).astype(np.int64)
+    ids = hash_strings(0, [row["id"] for row in questions.templates])
+    centre = values[questions.answers] + _offsets(ids, place, bound)
+    off: Steps = np.abs(centre[:, None] - values)
+    return np.where(off <= bound, off, TOO_FAR)
+
+
+def _sum(one: Steps, other: Steps) -> Steps:
+    return np.where((one == TOO_FAR) | (other == TOO_FAR), TOO_FAR, one + other)
 
 
 def _offsets(ids: U64, place: int, bound: int) -> Steps:
@@ -79,52 +170,3 @@ def _offsets(ids: U64, place: int, bound: int) -> Steps:
     drawn = uniform(0, ids, place)
     found: Steps = offsets[np.searchsorted(np.cumsum(odds)[:-1] / odds.sum(), drawn)]
     return found
-
-
-STRATEGIES: Mapping[str, Strategy] = {"frequency": Frequency()}
-"""Every strategy by name; a new one is one new entry."""
-
-
-def luck(questions: Questions, steps: Steps, *, n_options: int, seed: int) -> Scores:
-    """What a draw gives each candidate before prices: a Gumbel number from a hash, less its steps.
-
-    The n best of ``luck + price`` are a weighted draw without replacement (Efraimidis and
-    Spirakis 2006, in the form with Gumbel numbers), in which each candidate's number comes from
-    (seed, template, entity, n_options) alone.
-
-    Returns:
-        len(questions) x len(pool); minus infinity for whom the question may not have.
-    """
-    template = hash_strings(seed, [row["id"] for row in questions.templates])
-    entity = hash_strings(seed, [row["entity"] for row in questions.pool.rows])
-    draw = uniform(seed, template[:, None], entity[None, :], n_options)
-    with np.errstate(divide="ignore"):
-        gumbel = -np.log(-np.log(np.clip(draw, 1e-12, 1 - 1e-12)))
-    cost = settings()["widening"]["step_cost"]
-    scores = np.round(gumbel - cost * steps, 9)
-    return np.where(questions.allowed & (steps != TOO_FAR), scores, -np.inf)
-
-
-def draw(scores: Scores, clash: Grid, n: int) -> npt.NDArray[np.int64]:
-    """The n best of each row that do not clash with one another.
-
-    Args:
-        scores: rows of ``luck`` plus prices.
-        clash: which two members may not stand together.
-        n: how many.
-
-    Returns:
-        len(scores) x n positions, best first; -1 from the place where a row has no more.
-    """
-    left = scores.copy()
-    chosen = np.full((len(left), n), -1, dtype=np.int64)
-    rows = np.arange(len(left))
-    for place in range(n):
-        if not left.size:
-            break
-        best = left.argmax(axis=1)
-        found = np.isfinite(left[rows, best])
-        chosen[found, place] = best[found]
-        left[rows[found], best[found]] = -np.inf
-        left[found] = np.where(clash[best[found]], -np.inf, left[found])
-    return chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.cohort_codes import ATC_LEVEL_4
 from ehrkg.benchmark.names import display
-from ehrkg.benchmark.pools import entity_of, era_of, settings_of
+from ehrkg.benchmark.pools import entity_of, settings_of
 from ehrkg.benchmark.possible import Possible
 from ehrkg.benchmark.support import Grid, Support
 from ehrkg.propose.tasks import tasks
@@ -22,6 +23,8 @@ ATC_LEVEL_2 = len("ATC:J01")
 """The length of the CURIE of an ATC group at level 2 (therapeutic subgroup)."""
 
 Scores = npt.NDArray[np.float64]
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,24 @@ class Pool:
         clash: which two may not stand in one question (related to each other, or of one name).
     """
 
-    rows: list[dict[str, Any]]
+    rows: Rows
     at: Mapping[str, int]
     clash: Grid
 
     @classmethod
-    def of(cls, table: pa.Table, cohort: Cohort) -> Pool:
-        """The pool of a slice of the POOL table (one task, one era)."""
+    def of(
+        cls, table: pa.Table, cohort: Cohort, *, kin: Callable[[str], frozenset[str]] | None = None
+    ) -> Pool:
+        """The pool of a slice of the POOL table (one task, one era).
+
+        Args:
+            table: the slice.
+            cohort: the facts about codes.
+            kin: the codes that clash with a code; all that are related to it by default.
+        """
         rows = table.to_pylist()
-        related = Related(rows, cohort)
-        clash = np.array([related.to_code(row["code"]) for row in rows], dtype=bool)
-        clash = clash.reshape(len(rows), len(rows))
+        related = Related(rows, cohort, kin)
+        clash = related.to_codes([row["code"] for row in rows])
         named = [display(cohort.codes[row["code"]], row["route"]).casefold() for row in rows]
         for name, n in Counter(named).items():
             if n > 1:
@@ -59,34 +69,28 @@ class Pool:
 
 
 class Related:
-    """Which pool members are related to a code, or to anything a patient has in any visit."""
+    """Which pool members are related to a code; by ``kin``, if another sense of it is meant."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], cohort: Cohort) -> None:
-        self._cohort = cohort
+    def __init__(
+        self, rows: Rows, cohort: Cohort, kin: Callable[[str], frozenset[str]] | None = None
+    ) -> None:
+        self._kin = kin or cohort.related
         self._size = len(rows)
         self._positions: dict[str, list[int]] = {}
         for position, row in enumerate(rows):
             self._positions.setdefault(row["code"], []).append(position)
-        self._known: dict[str, npt.NDArray[np.bool_]] = {}
-        self._patients: dict[str, npt.NDArray[np.bool_]] = {}
 
     def to_code(self, code: str) -> npt.NDArray[np.bool_]:
         """One truth value a member."""
-        if code not in self._known:
-            found = np.zeros(self._size, dtype=bool)
-            for other in self._cohort.related(code):
-                found[self._positions.get(other, [])] = True
-            self._known[code] = found
-        return self._known[code]
+        found = np.zeros(self._size, dtype=bool)
+        for other in self._kin(code):
+            found[self._positions.get(other, [])] = True
+        return found
 
-    def to_patient(self, patient: str) -> npt.NDArray[np.bool_]:
-        """One truth value a member, over every visit of the patient."""
-        if patient not in self._patients:
-            found = np.zeros(self._size, dtype=bool)
-            for code in self._cohort.patients[patient].codes:
-                found |= self.to_code(code)
-            self._patients[patient] = found
-        return self._patients[patient]
+    def to_codes(self, codes: Sequence[str]) -> Grid:
+        """A row of such a code."""
+        rows = [self.to_code(code) for code in codes]
+        return np.array(rows, dtype=bool).reshape(len(rows), self._size)
 
 
 @dataclass(frozen=True)
@@ -100,115 +104,189 @@ class Questions:
         dropped: how many (question, candidate) pairs each reason ruled out, the first that holds.
     """
 
-    templates: list[dict[str, Any]]
+    templates: Rows
     pool: Pool
     answers: npt.NDArray[np.int64]
     allowed: Grid
     dropped: Mapping[str, int]
 
 
+class Screen:
+    """Rules out, for any templates of one task and ICD version, who may not be their distractors.
+
+    What is found out about a code is kept as bits, a bit a member of the pool; a template's own
+    bits are those of its codes together.
+
+    Args:
+        task: the task.
+        pool: its pool.
+        cohort: the facts about codes and visits.
+        support: what the knowledge joins.
+    """
+
+    apart_at = ATC_LEVEL_2
+    """Drugs whose ATC classes begin with the same so many characters don't stand side by side."""
+
+    def __init__(self, task: str, pool: Pool, cohort: Cohort, support: Support) -> None:
+        self._task, self.pool, self._cohort, self._support = task, pool, cohort, support
+        rows = pool.rows
+        self._codes = [row["code"] for row in rows]
+        self._eligible = pool.column("eligible").astype(bool)
+        self._roles = _roles(task, rows)
+        self._classes = [
+            {node[: self.apart_at] for node in cohort.codes[code].atc4} for code in self._codes
+        ]
+        self._possible = [Possible(row["sexes"], row["first_age"], row["last_age"]) for row in rows]
+        rules = settings_of(task)
+        self._related = AnyOf(len(rows), Related(rows, cohort).to_codes)
+        self._excluded = AnyOf(
+            len(rows), lambda codes: support.stated(codes, self._codes, ["EXCLUDES1"])
+        )
+        self._maybe_true = {
+            "supported_in_context": self._joined(rules["true_by"]),
+            "treats_visit_diagnosis": self._joined(rules["visit_by"]),
+            "supported_by_two_edges": AnyOf(
+                len(rows), lambda codes: support.chained(codes, self._codes, rules["true_via"])
+            ),
+        }
+        self._same_class: dict[int, npt.NDArray[np.bool_]] = {}
+        self._meets: dict[tuple[str, int | None], npt.NDArray[np.bool_]] = {}
+
+    def _joined(self, predicates: Sequence[str]) -> AnyOf:
+        if not predicates:
+            return AnyOf(len(self._codes), None)
+        return AnyOf(
+            len(self._codes),
+            lambda codes: self._support.joined(codes, self._codes, predicates),
+        )
+
+    def questions(self, templates: Sequence[Mapping[str, Any]]) -> Questions:
+        """The templates beside their pool, with who may stand beside each answer.
+
+        Args:
+            templates: rows of TEMPLATES, in any order.
+        """
+        ordered = sorted(templates, key=lambda row: str(row["id"]))
+        answers = np.array(
+            [
+                self.pool.at[
+                    entity_of(self._task, row["answer"][0], row["answer_route"], self._cohort)
+                ]
+                for row in ordered
+            ],
+            dtype=np.int64,
+        )
+        allowed = np.ones((len(ordered), len(self.pool.rows)), dtype=bool)
+        dropped: dict[str, int] = {}
+        for reason, grid in self._rules(ordered, answers):
+            dropped[reason] = int((allowed & grid).sum())
+            allowed &= ~grid
+        return Questions(ordered, self.pool, answers, allowed, dropped)
+
+    def _rules(self, templates: Rows, answers: npt.NDArray[np.int64]) -> Iterator[tuple[str, Grid]]:
+        """Every reason with a grid of the pairs it rules out, in the order in which they count."""
+        pool, size = self.pool, (len(templates), len(self.pool.rows))
+        group, grain = pool.column("group"), pool.column("grain")
+        yield "not_in_pool", np.broadcast_to(~self._eligible, size)
+        yield "other_route_group", group[answers][:, None] != group
+        yield "no_edge_of_predicate", ~self._same_role(templates).reshape(size)
+        yield "other_granularity", grain[answers][:, None] != grain
+        yield "related_to_answer", pool.clash[answers] | self._of_class(answers).reshape(size)
+        yield "recorded_in_patient", self._recorded(templates, answers)
+        contexts = [row["context"] for row in templates]
+        visits = [self._cohort.visits[row["visit"]].diagnoses for row in templates]
+        for reason, any_of in self._maybe_true.items():
+            yield reason, any_of.of(visits if reason == "treats_visit_diagnosis" else contexts)
+        yield "excludes1_of_answer", self._excluded.of([[self._codes[at]] for at in answers])
+        yield "impossible_for_patient", ~self._meet(templates).reshape(size)
+
+    def _recorded(self, templates: Rows, answers: npt.NDArray[np.int64]) -> Grid:
+        patients = self._cohort.patients
+        return self._related.of([patients[row["patient"]].codes for row in templates])
+
+    def _same_role(self, templates: Rows) -> Grid:
+        nobody = np.zeros(len(self.pool.rows), dtype=bool)
+        return np.array([self._roles.get(row["predicate"], nobody) for row in templates])
+
+    def _of_class(self, answers: npt.NDArray[np.int64]) -> Grid:
+        """Whether two drugs share an ATC group (``apart_at``); the pool against the answers.
+
+        Such a group is of drugs for one purpose ("J01", antibacterials): another one of it is as
+        likely right as the answer, whether or not the knowledge states it.
+        """
+        for at in set(answers.tolist()) - set(self._same_class):
+            mine = self._classes[at]
+            self._same_class[at] = np.array([bool(mine & other) for other in self._classes], bool)
+        return np.array([self._same_class[at] for at in answers.tolist()])
+
+    def _meet(self, templates: Rows) -> Grid:
+        people = [(row["sex"], row["age"]) for row in templates]
+        for person in set(people) - set(self._meets):
+            self._meets[person] = np.array([one.meets(*person) for one in self._possible], bool)
+        return np.array([self._meets[person] for person in people])
+
+
+class SiblingScreen(Screen):
+    """Lets the answer's next of kin stand: CCSR siblings, and drugs of one ATC group of level 3.
+
+    What is on one line with the answer stays out, and so does whatever is related to anything else
+    that the patient has.
+    """
+
+    apart_at = ATC_LEVEL_4
+
+    def _recorded(self, templates: Rows, answers: npt.NDArray[np.int64]) -> Grid:
+        line, patients = self._cohort.line, self._cohort.patients
+        return self._related.of(
+            [patients[row["patient"]].codes - line(row["answer"][0]) for row in templates]
+        )
+
+
+class AnyOf:
+    """Truth values by code, put together for sets of codes: true where it is of any of the set.
+
+    Args:
+        size: how many values a code has.
+        rows: gives a row of values a code, of several codes at once; ``None``: never true.
+    """
+
+    def __init__(self, size: int, rows: Callable[[list[str]], Grid] | None) -> None:
+        self._size, self._rows = size, rows
+        self._at: dict[str, int] = {}
+        self._bits = np.zeros((0, -(-size // 8)), dtype=np.uint8)
+
+    def of(self, sets: Sequence[Iterable[str]]) -> Grid:
+        """A row a set."""
+        if self._rows is None or not self._size:
+            return np.zeros((len(sets), self._size), dtype=bool)
+        held = [sorted(one) for one in sets]
+        fresh = sorted({code for one in held for code in one} - self._at.keys())
+        if fresh:
+            self._at |= {code: at for at, code in enumerate(fresh, len(self._at))}
+            grid = np.asarray(self._rows(fresh), dtype=bool).reshape(len(fresh), self._size)
+            self._bits = np.concatenate([self._bits, np.packbits(grid, axis=1)])
+        lengths = np.array([len(one) for one in held], dtype=np.int64)
+        found = np.zeros((len(held), self._bits.shape[1]), dtype=np.uint8)
+        at = np.fromiter((self._at[code] for one in held for code in one), np.int64, lengths.sum())
+        if len(at):
+            starts = (np.cumsum(lengths) - lengths)[lengths > 0]
+            found[lengths > 0] = np.bitwise_or.reduceat(self._bits[at], starts, axis=0)
+        return np.unpackbits(found, axis=1, count=self._size).astype(bool)
+
+
 def questions_of(
     task: str,
-    templates: Sequence[dict[str, Any]],
+    templates: Sequence[Mapping[str, Any]],
     pool: Pool,
     cohort: Cohort,
     support: Support,
 ) -> Questions:
     """Rule out, for each template, the candidates that may not be its distractors."""
-    ordered = sorted(templates, key=lambda row: str(row["id"]))
-    answers = np.array(
-        [
-            pool.at[entity_of(task, row["answer"][0], row["answer_route"], cohort)]
-            for row in ordered
-        ],
-        dtype=np.int64,
-    )
-    allowed = np.ones((len(ordered), len(pool.rows)), dtype=bool)
-    dropped: dict[str, int] = {}
-    for reason, grid in _rules(task, ordered, answers, pool, cohort, support):
-        dropped[reason] = int((allowed & grid).sum())
-        allowed &= ~grid
-    return Questions(ordered, pool, answers, allowed, dropped)
+    return Screen(task, pool, cohort, support).questions(templates)
 
 
-def group_templates(
-    templates: pa.Table, cohort: Cohort
-) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Rows of TEMPLATES by task and ICD version of the answer."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in templates.to_pylist():
-        key = (row["task"], era_of(row["answer"][0], row["icd_version"], cohort))
-        groups.setdefault(key, []).append(row)
-    return dict(sorted(groups.items()))
-
-
-Rows = Sequence[Mapping[str, Any]]
-
-
-def _rules(
-    task: str,
-    templates: Rows,
-    answers: npt.NDArray[np.int64],
-    pool: Pool,
-    cohort: Cohort,
-    support: Support,
-) -> list[tuple[str, Grid]]:
-    """Every reason with a grid of the pairs it rules out, in the order in which they count."""
-    rows = pool.rows
-    related = Related(rows, cohort)
-    size = (len(templates), len(rows))
-    codes = [row["code"] for row in rows]
-    eligible = pool.column("eligible").astype(bool)
-    return [
-        ("not_in_pool", np.broadcast_to(~eligible, size)),
-        ("other_route_group", pool.column("group")[answers][:, None] != pool.column("group")),
-        ("no_edge_of_predicate", ~_same_role(task, templates, rows)),
-        ("other_granularity", pool.column("grain")[answers][:, None] != pool.column("grain")),
-        ("related_to_answer", pool.clash[answers] | _same_class(answers, rows, cohort)),
-        (
-            "recorded_in_patient",
-            np.array([related.to_patient(row["patient"]) for row in templates]).reshape(size),
-        ),
-        *maybe_true(task, templates, codes, cohort, support),
-        (
-            "excludes1_of_answer",
-            _any_of(
-                [[rows[at]["code"]] for at in answers],
-                codes,
-                support.stated(codes, codes, ["EXCLUDES1"]),
-            ),
-        ),
-        ("impossible_for_patient", ~_possible(templates, rows)),
-    ]
-
-
-def maybe_true(
-    task: str, templates: Rows, codes: Sequence[str], cohort: Cohort, support: Support
-) -> list[tuple[str, Grid]]:
-    """The reasons for which the knowledge says that a candidate might be true.
-
-    Args:
-        task: its row of ``pools.yaml`` says which predicates count.
-        templates: rows of TEMPLATES.
-        codes: the candidates.
-        cohort: which diagnoses the whole visit has.
-        support: the edges.
-
-    Returns:
-        Each reason with a grid of len(templates) x len(codes).
-    """
-    contexts = [row["context"] for row in templates]
-    visits = [cohort.visits[row["visit"]].diagnoses for row in templates]
-    rules = settings_of(task)
-    return [
-        ("supported_in_context", _joined(contexts, codes, rules["true_by"], support)),
-        ("treats_visit_diagnosis", _joined(visits, codes, rules["visit_by"], support)),
-        ("supported_by_two_edges", _chained(contexts, codes, rules["true_via"], support)),
-    ]
-
-
-def _same_role(task: str, templates: Rows, rows: Rows) -> Grid:
-    """Whether the candidate stands on the answer's side of some edge of the question's predicate.
+def _roles(task: str, rows: Rows) -> dict[str, npt.NDArray[np.bool_]]:
+    """By predicate: which candidates stand on the answer's side of some edge of it.
 
     Where a task asks for either end of a predicate, either side will do: the question does not say
     which end is asked for.
@@ -216,72 +294,7 @@ def _same_role(task: str, templates: Rows, rows: Rows) -> Grid:
     ends: dict[str, set[str]] = {}
     for relation in tasks()[task].relations:
         ends.setdefault(relation.predicate, set()).add(f"{relation.predicate}:{relation.answer}")
-    by_predicate = {
+    return {
         predicate: np.array([not roles.isdisjoint(row["roles"]) for row in rows], dtype=bool)
         for predicate, roles in ends.items()
     }
-    nobody = np.zeros(len(rows), dtype=bool)
-    grid: Grid = np.array([by_predicate.get(row["predicate"], nobody) for row in templates])
-    return grid.reshape(len(templates), len(rows))
-
-
-def _same_class(answers: npt.NDArray[np.int64], rows: Rows, cohort: Cohort) -> Grid:
-    """Whether two drugs share an ATC group of level 2; the pool's members against the answers.
-
-    Such a group is of drugs for one purpose ("J01", antibacterials): another one of it is as likely
-    right as the answer, whether or not the knowledge states it.
-    """
-    classes = [{node[:ATC_LEVEL_2] for node in cohort.codes[row["code"]].atc4} for row in rows]
-    share = {
-        at: np.array([bool(classes[at] & other) for other in classes], dtype=bool)
-        for at in set(answers.tolist())
-    }
-    grid: Grid = np.array([share[at] for at in answers.tolist()])
-    return grid.reshape(len(answers), len(rows))
-
-
-def _joined(
-    sets: Sequence[Sequence[str]],
-    codes: Sequence[str],
-    predicates: Sequence[str],
-    support: Support,
-) -> Grid:
-    """Whether any code of a row's set is joined to the candidate by one of the predicates."""
-    names = sorted({code for held in sets for code in held})
-    if not names or not predicates:
-        return np.zeros((len(sets), len(codes)), dtype=bool)
-    return _any_of(sets, names, support.joined(names, codes, predicates))
-
-
-def _chained(
-    sets: Sequence[Sequence[str]],
-    codes: Sequence[str],
-    chains: Sequence[Sequence[str]],
-    support: Support,
-) -> Grid:
-    """Whether the candidate reaches any code of a row's set by one of the chains."""
-    names = sorted({code for held in sets for code in held})
-    if not names or not chains:
-        return np.zeros((len(sets), len(codes)), dtype=bool)
-    return _any_of(sets, names, support.chained(names, codes, chains))
-
-
-def _any_of(sets: Sequence[Sequence[str]], names: Sequence[str], grid: Grid) -> Grid:
-    """A grid by name turned into one by set: true where it is true of any of the set."""
-    found = np.zeros((len(sets), grid.shape[1]), dtype=bool)
-    at = {name: position for position, name in enumerate(names)}
-    for position, held in enumerate(sets):
-        if held:
-            found[position] = grid[[at[code] for code in held]].any(axis=0)
-    return found
-
-
-def _possible(templates: Rows, rows: Rows) -> Grid:
-    possible = [Possible(row["sexes"], row["first_age"], row["last_age"]) for row in rows]
-    people = {(row["sex"], row["age"]) for row in templates}
-    meets = {
-        person: np.array([item.meets(*person) for item in possible], dtype=bool)
-        for person in people
-    }
-    grid: Grid = np.array([meets[row["sex"], row["age"]] for row in templates])
-    return grid.reshape(len(templates), len(rows))

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from ehrkg.benchmark.check_bounds import bounds
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.draws import Drawn, World, draw_all
 from ehrkg.benchmark.intervals import clustered_mean, wilson
-from ehrkg.benchmark.items import Drawn, draw_all
 from ehrkg.benchmark.pools import make_pool, settings_of
 from ehrkg.benchmark.support import Support
 from ehrkg.ehr.schema import Hospital
@@ -87,62 +87,68 @@ def hidden_edges(
     """
     if share is None:
         share = float(bounds()["hidden_edges"]["share"])
+    templates = _some(templates.sort_by("id"), int(bounds()["hidden_edges"]["most_templates"]))
     cohort = Cohort(hospital, knowledge, mapping)
     known, trusted = hide(knowledge, verified, share=share, seed=seed)
     partial = Support(cohort, known, trusted)
     drawn, _ = draw_all(
         templates,
         make_pool(templates, cohort, partial, mapping),
-        cohort,
-        partial,
+        World(cohort, partial, trusted, seed),
         sizes=[n_options],
         strategies=strategies,
-        seed=seed,
         ledger=Ledger(),
         progress=Silent(),
     )
-    claimed = [_claims(part, cohort) for part in drawn]
+    claimed = [_claims(part, templates, cohort) for part in drawn]
     true = supported_claims(
         {claim for part in claimed for claims in part for claim in claims}, mapping, knowledge
     )
+    clusters = templates["cluster"].to_pylist()
     hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for part, claims_of in zip(drawn, claimed, strict=True):
-        rows = [part.questions.templates[at] for at in np.flatnonzero(part.kept)]
         found = [
             sum(not true.isdisjoint(claims) for claims in group)
             for group in _by_question(claims_of, n_options - 1)
         ]
-        for row, n in zip(rows, found, strict=True):
-            key = (row["task"], part.strategy.name)
-            hits.setdefault(key, []).append((hash64(row["cluster"]) >> 1, n))
+        for at, n in zip(part.rows[part.kept].tolist(), found, strict=True):
+            key = (part.task, part.strategy.name)
+            hits.setdefault(key, []).append((hash64(clusters[at]) >> 1, n))
     return [_estimate(*key, hits[key], n_options - 1) for key in sorted(hits)]
+
+
+def _some(templates: pa.Table, most: int) -> pa.Table:
+    """At most so many templates, evenly spread (their ids are hashes)."""
+    n = templates.num_rows
+    step = -(-n // most)
+    return templates if n <= most else templates.take(pa.array(np.arange(0, n, step)))
 
 
 Claim = tuple[str, str, str, str]
 """Head, route, predicate, tail: a relation that would make a distractor true."""
 
 
-def _claims(part: Drawn, cohort: Cohort) -> list[list[Claim]]:
+def _claims(part: Drawn, templates: pa.Table, cohort: Cohort) -> list[list[Claim]]:
     """For each distractor of each question that stands, the claims that would make it true.
 
     Those of the task's relations, with any event of the stem at the other end, and for a drug any
     diagnosis of the whole visit.
     """
-    pool = part.questions.pool.rows
+    pool = part.pool.rows
+    rows = templates.take(pa.array(part.rows[part.kept])).select(["visit", "context"]).to_pylist()
     found = []
-    for at in np.flatnonzero(part.kept):
-        template = part.questions.templates[at]
+    for template, members in zip(rows, part.members[part.kept].tolist(), strict=True):
         others = set(template["context"])
-        if template["task"] == "treatment":
+        if part.task == "treatment":
             others |= set(cohort.visits[template["visit"]].diagnoses)
-        for member in part.chosen[at]:
+        for member in members:
             code, route = pool[member]["code"], pool[member]["route"]
             found.append(
                 [
                     (code, route, relation.predicate, other)
                     if relation.answer == "head"
                     else (other, "", relation.predicate, code)
-                    for relation in tasks()[template["task"]].relations
+                    for relation in tasks()[part.task].relations
                     for other in sorted(others)
                     if cohort.codes[other].kind == relation.anchor
                 ]

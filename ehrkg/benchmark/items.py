@@ -1,63 +1,45 @@
-"""Questions: a template, its distractors and its words, put together.
+"""Questions: templates, their distractors and their words, put together.
 
-A question is a function of its template, format, number of options, strategy, phrasing, the seed
-and the build's pool. Balancing decides which questions stand, never what a question says.
+A question is a function of its template, format, number of options, strategy, phrasing, history,
+the seed and the build's pool. Balancing decides which questions stand, never what a question says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from ehrkg.benchmark.accepted import Accepted
-from ehrkg.benchmark.balance import fit
 from ehrkg.benchmark.cohort import Cohort
-from ehrkg.benchmark.distractors import STRATEGIES, Strategy, draw, luck
-from ehrkg.benchmark.exclusions import Pool, Questions, group_templates, questions_of
-from ehrkg.benchmark.names import display, option_names
-from ehrkg.benchmark.pools import POOL, make_pool
+from ehrkg.benchmark.distractors import STRATEGIES
+from ehrkg.benchmark.draws import STAGE, YES_NO, Drawn, World, draw_all
+from ehrkg.benchmark.giveaways import context_rules
+from ehrkg.benchmark.pools import make_pool
 from ehrkg.benchmark.schema import ITEMS
-from ehrkg.benchmark.stems import choose_phrasing, render_stem
+from ehrkg.benchmark.several import MULTI, OPTIONS, YESNO, Multi, YesNo
 from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.writing import OPEN, Choices, Piece, in_pieces, open_items
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
-from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
+from ehrkg.foundation.storage import stream_parquet
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
 
-STAGE = "items"
-HISTORY = 0
-"""How many earlier admissions a stem tells of: a setting, 0 today. Templates keep a history, and
-``stems.render_stem`` tells it where it is asked to; no question that is made asks."""
-
-FORMATS = {"mcq4": 4, "mcq5": 5, "mcq6": 6, "oeq": 0}
+FORMATS = {"mcq4": 4, "mcq5": 5, "mcq6": 6, OPEN: 0, YESNO: YES_NO, MULTI: OPTIONS}
 """Every format with its number of options."""
 
+DEFAULT_FORMATS = ("mcq4", "mcq5", "mcq6", OPEN)
+"""What is made where nobody names formats: what every baseline can answer."""
 
-@dataclass(frozen=True)
-class Drawn:
-    """The multiple-choice questions of one task, ICD version, strategy and number of options.
-
-    Attributes:
-        questions: the templates and their pool.
-        chosen: positions of the distractors in the pool, a row a template.
-        kept: which templates have such a question.
-        too_few: of those that have none, which lack distractors (the others went for balance).
-    """
-
-    questions: Questions
-    strategy: Strategy
-    n_options: int
-    chosen: np.ndarray[Any, Any]
-    kept: np.ndarray[Any, Any]
-    too_few: np.ndarray[Any, Any]
+Plan = Callable[[Piece], list[pa.Table]]
 
 
 @dataclass(frozen=True)
@@ -80,8 +62,9 @@ def make_questions(
     mapping: CodeMapping,
     verified: Verified,
     *,
-    formats: Sequence[str] = tuple(FORMATS),
+    formats: Sequence[str] = DEFAULT_FORMATS,
     strategies: Sequence[str] = ("frequency",),
+    history: int = 0,
     seed: int = 7,
     ledger: Ledger | None = None,
     progress: Progress | None = None,
@@ -96,212 +79,210 @@ def make_questions(
         verified: relations that are not plainly refused rule distractors out.
         formats: which of FORMATS to make.
         strategies: how distractors are chosen; names of STRATEGIES.
+        history: how many earlier admissions a stem tells of, from 0.
         seed: of every draw.
-        ledger: gets, per task, one entry a multiple-choice format (questions) and one of the
+        ledger: gets, per task, one entry a format and strategy (questions) and one of the
             candidates ruled out (pairs of question and candidate, by reason).
-        progress: told of every task and format.
+        progress: told of every draw.
 
     Returns:
         Items with the schema ITEMS, sorted by item_id, and their pool.
 
     Raises:
-        UsageError: an unknown format or strategy.
+        UsageError: an unknown format or strategy, or a longer history than templates keep.
     """
-    _refuse_unknown(formats, strategies)
-    account = ledger if ledger is not None else Ledger()
-    cohort = Cohort(hospital, knowledge, mapping)
-    support = Support(cohort, knowledge, verified)
-    pool = make_pool(templates, cohort, support, mapping)
-    sizes = sorted({FORMATS[name] for name in formats} - {0})
-    drawn, pool = draw_all(
+    making = _Making(
         templates,
-        pool,
-        cohort,
-        support,
-        sizes=sizes,
+        Cohort(hospital, knowledge, mapping),
+        knowledge,
+        mapping,
+        verified,
+        formats=formats,
         strategies=strategies,
+        history=history,
         seed=seed,
-        ledger=account,
+        ledger=ledger if ledger is not None else Ledger(),
         progress=progress or Silent(),
     )
-    writer = Writer(cohort, Accepted(cohort, verified), seed)
-    rows = [row for part in drawn for row in writer.mcq(part)]
-    if "oeq" in formats:
-        rows += [writer.oeq(template) for template in templates.to_pylist()]
-        account.record(STAGE, "oeq", rows_in=templates.num_rows, rows_out=templates.num_rows)
-    return Made(pa.Table.from_pylist(rows, schema=ITEMS).sort_by("item_id"), pool)
+    tables = list(making.tables())
+    return Made(pa.concat_tables([ITEMS.empty_table(), *tables]).combine_chunks(), making.pool)
 
 
-def draw_all(
+def write_questions(
+    path: Path,
     templates: pa.Table,
-    pool: pa.Table,
-    cohort: Cohort,
-    support: Support,
+    hospital: Hospital,
+    knowledge: Knowledge,
+    mapping: CodeMapping,
+    verified: Verified,
     *,
-    sizes: Sequence[int],
-    strategies: Sequence[str],
-    seed: int,
-    ledger: Ledger,
-    progress: Progress,
-) -> tuple[list[Drawn], pa.Table]:
-    """Price the pool and draw every multiple-choice question.
+    formats: Sequence[str] = DEFAULT_FORMATS,
+    strategies: Sequence[str] = ("frequency",),
+    history: int = 0,
+    seed: int = 7,
+    ledger: Ledger | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Make the questions of all templates and write them as they come; see ``make_questions``.
 
-    Returns:
-        What was drawn, and the pool with its prices: frozen, it gives the same questions again, for
-        any of the templates alone.
-    """
-    groups = group_templates(templates, cohort)
-    progress.start("choosing distractors", len(groups) * len(sizes) * len(strategies))
-    drawn: list[Drawn] = []
-    prices: dict[int, dict[tuple[str, str, str], float]] = {size: {} for size in sizes}
-    for (task, era), rows in groups.items():
-        members = slice_of(pool, task, era, cohort)
-        questions = questions_of(task, rows, members, cohort, support)
-        pairs = len(rows) * len(members.rows)
-        ledger.record(
-            STAGE,
-            f"{task} candidate, ICD-{era or 'none'}",
-            rows_in=pairs,
-            rows_out=int(questions.allowed.sum()),
-            dropped=questions.dropped,
-        )
-        for name in strategies:
-            strategy = STRATEGIES[name]
-            steps = strategy.steps(questions)
-            for size in sizes:
-                found = fit(questions, steps, n_options=size, seed=seed)
-                prices[size] |= {
-                    (task, era, row["entity"]): float(price)
-                    for row, price in zip(members.rows, found.prices, strict=True)
-                    if np.isfinite(price)
-                }
-                scores = luck(questions, steps, n_options=size, seed=seed) + found.prices
-                chosen = draw(scores, members.clash, size - 1)
-                drawn.append(Drawn(questions, strategy, size, chosen, found.kept, found.too_few))
-                progress.advance()
-    _account(drawn, ledger)
-    return drawn, _priced(pool, prices)
-
-
-def slice_of(pool: pa.Table, task: str, era: str, cohort: Cohort) -> Pool:
-    """The pool of one task and ICD version."""
-    rows = [row for row in pool.to_pylist() if row["task"] == task and row["era"] == era]
-    return Pool.of(pa.Table.from_pylist(rows, schema=POOL), cohort)
-
-
-class Writer:
-    """Puts rows of ITEMS into words.
+    Memory holds the templates and their short lists, never all questions.
 
     Args:
-        cohort: facts about codes and visits.
-        accepted: what an open answer may name.
-        seed: orders options and chooses phrasings.
+        path: of the Parquet file; the same bytes as writing ``make_questions(...).items``.
+        templates: TEMPLATES.
+        hospital: what they were made from, as are the next three.
+        knowledge: its edges rule distractors out.
+        mapping: links of codes.
+        verified: relations.
+        formats: which of FORMATS to make.
+        strategies: how distractors are chosen.
+        history: earlier admissions told of.
+        seed: of every draw.
+        ledger: gets what was dropped.
+        progress: told of every draw.
+
+    Returns:
+        The pool, priced.
     """
+    making = _Making(
+        templates,
+        Cohort(hospital, knowledge, mapping),
+        knowledge,
+        mapping,
+        verified,
+        formats=formats,
+        strategies=strategies,
+        history=history,
+        seed=seed,
+        ledger=ledger if ledger is not None else Ledger(),
+        progress=progress or Silent(),
+    )
+    stream_parquet(making.tables(), ITEMS, path)
+    return making.pool
 
-    def __init__(self, cohort: Cohort, accepted: Accepted, seed: int) -> None:
-        self._cohort = cohort
-        self._accepted = accepted
-        self._seed = seed
 
-    def mcq(self, drawn: Drawn) -> list[dict[str, Any]]:
-        """The questions of one draw that stand."""
-        templates = drawn.questions.templates
-        return [
-            self._mcq(drawn, templates[at], drawn.questions.answers[at], drawn.chosen[at])
-            for at in np.flatnonzero(drawn.kept)
+class _Making:
+    """The draws of a set of templates, and the writing of their questions."""
+
+    def __init__(
+        self,
+        templates: pa.Table,
+        cohort: Cohort,
+        knowledge: Knowledge,
+        mapping: CodeMapping,
+        verified: Verified,
+        *,
+        formats: Sequence[str],
+        strategies: Sequence[str],
+        history: int,
+        seed: int,
+        ledger: Ledger,
+        progress: Progress,
+    ) -> None:
+        _refuse_unknown(formats, strategies, history)
+        self._templates = templates.sort_by("id")
+        self._cohort, self._verified = cohort, verified
+        self._formats, self._history, self._seed, self._ledger = formats, history, seed, ledger
+        support = Support(cohort, knowledge, verified)
+        self.drawn, self.pool = draw_all(
+            self._templates,
+            make_pool(templates, cohort, support, mapping),
+            World(cohort, support, verified, seed),
+            sizes=sorted({FORMATS[name] for name in formats} - {0}),
+            strategies=strategies,
+            ledger=ledger,
+            progress=progress,
+        )
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The questions, sorted, a piece at a time; at their end the ledger is complete."""
+        accepted = Accepted(self._cohort, self._verified)
+        choices = [
+            Choices(part, self._cohort, self._seed)
+            for part in self.drawn
+            if f"mcq{part.n_options}" in self._formats
         ]
+        yesno = [
+            YesNo(part, self._cohort, self._seed) for part in self.drawn if part.n_options == YES_NO
+        ]
+        multi = [
+            Multi(self._templates, [part], self._cohort, accepted, self._seed)
+            for part in self.drawn
+            if part.n_options == OPTIONS and MULTI in self._formats and not part.strategy.of_kin
+        ]
+        open_for = self._open_ended()
 
-    def _mcq(
-        self, drawn: Drawn, template: dict[str, Any], answer: int, chosen: Sequence[int]
-    ) -> dict[str, Any]:
-        pool = drawn.questions.pool.rows
-        item = self._base(template, "mcq", drawn.n_options, drawn.strategy.name)
-        reasons = {
-            pool[at]["entity"]: drawn.strategy.reason(pool[answer], pool[at]) for at in chosen
-        }
-        members = {pool[at]["entity"]: (pool[at]["code"], pool[at]["route"]) for at in chosen}
-        # The answer keeps the string that stands at the visit, not the pool's example of it.
-        members[pool[answer]["entity"]] = (template["answer"][0], template["answer_route"])
-        order = order_by_hash(members, self._seed, item["item_id"])
-        names = option_names(
-            [(self._cohort.codes[members[entity][0]], members[entity][1]) for entity in order]
-        )
-        at = order.index(pool[answer]["entity"])
-        return item | {
-            "options": names,
-            "option_codes": [members[entity][0] for entity in order],
-            "distractor_reasons": [reasons.get(entity, "answer") for entity in order],
-            "answer": [names[at]],
-            "answer_index": at,
-        }
+        def write(piece: Piece) -> list[pa.Table]:
+            wanted = open_for[piece.start : piece.start + len(piece.rows)]
+            return [
+                *(one.items(piece) for one in choices),
+                *(one.items(piece) for one in yesno),
+                *(one.items(piece) for one in multi),
+                open_items(piece, accepted, wanted),
+            ]
 
-    def oeq(self, template: dict[str, Any]) -> dict[str, Any]:
-        """The open-ended question of a template."""
-        facts = self._cohort.codes[template["answer"][0]]
-        return self._base(template, "oeq", 0, "") | {
-            "options": [],
-            "option_codes": [],
-            "distractor_reasons": [],
-            "answer": [display(facts, template["answer_route"])],
-            "answer_index": -1,
-            "accepted_codes": self._accepted.of(template),
-        }
+        made = multis = 0
+        for table in in_pieces(
+            self._templates, write, self._cohort, seed=self._seed, history=self._history
+        ):
+            multis += table.filter(pa.compute.equal(table["format"], MULTI)).num_rows
+            made += table.num_rows
+            yield table
+        self._account(int(open_for.sum()), multi, multis, sum(one.alike for one in choices), made)
 
-    def _base(
-        self, template: dict[str, Any], form: str, n_options: int, strategy: str
-    ) -> dict[str, Any]:
-        phrasing = choose_phrasing(template, self._seed)
-        return {
-            "item_id": f"{template['id']}.{form}{n_options or ''}.{strategy or 'open'}"
-            f".p{phrasing}.h{HISTORY}.s{self._seed}",
-            "template_id": template["id"],
-            "relation_id": template["relation"],
-            "cluster": template["cluster"],
-            "task": template["task"],
-            "format": form,
-            "n_options": n_options,
-            "strategy": strategy,
-            "phrasing": phrasing,
-            "history": HISTORY,
-            "stem": render_stem(
-                template, self._cohort, format=form, phrasing=phrasing, history=HISTORY
-            ),
-            "accepted_codes": [],
-            "split": template["split"],
-            "seed": self._seed,
-        }
+    def _open_ended(self) -> npt.NDArray[np.bool_]:
+        """Which templates have an open-ended question.
+
+        All, if that format is asked for; else those that a strategy of kin leaves without choices.
+        """
+        n = self._templates.num_rows
+        if OPEN in self._formats:
+            return np.ones(n, dtype=bool)
+        wanted = np.zeros(n, dtype=bool)
+        for part in self.drawn:
+            if part.strategy.of_kin:
+                wanted[part.rows[part.too_few]] = True
+        return wanted
+
+    def _account(
+        self, open_ended: int, multi: Sequence[Multi], multis: int, alike: int, made: int
+    ) -> None:
+        n = self._templates.num_rows
+        if open_ended:
+            kin_only = {"not_asked_for": n - open_ended}
+            self._ledger.record(STAGE, OPEN, rows_in=n, rows_out=open_ended, dropped=kin_only)
+        if multi:
+            dropped = {name: sum(one.dropped[name] for one in multi) for name in multi[0].dropped}
+            rows_in = multis + sum(dropped.values())
+            self._ledger.record(STAGE, MULTI, rows_in=rows_in, rows_out=multis, dropped=dropped)
+        if alike:
+            self._ledger.record(
+                STAGE, "options", rows_in=made + alike, rows_out=made, dropped={"same_name": alike}
+            )
 
 
-def _account(drawn: Sequence[Drawn], ledger: Ledger) -> None:
-    """One ledger entry a task, strategy and number of options."""
-    totals: dict[tuple[str, str, int], list[int]] = {}
-    for part in drawn:
-        for at, template in enumerate(part.questions.templates):
-            key = (template["task"], part.strategy.name, part.n_options)
-            line = totals.setdefault(key, [0, 0, 0])
-            line[0 if part.kept[at] else 1 if part.too_few[at] else 2] += 1
-    for (task, strategy, size), (kept, few, unlevel) in sorted(totals.items()):
-        ledger.record(
-            STAGE,
-            f"{task} mcq{size} {strategy}",
-            rows_in=kept + few + unlevel,
-            rows_out=kept,
-            dropped={"too_few_distractors": few, "balance": unlevel},
-        )
+def lost(drawn: Sequence[Drawn]) -> Mapping[str, str]:
+    """By strategy: how many questions it lost for want of distractors, and what to relax."""
+    found: dict[str, str] = {}
+    for name in sorted({part.strategy.name for part in drawn}):
+        mine = [part for part in drawn if part.strategy.name == name]
+        few = sum(int((part.too_few & ~part.kept).sum()) for part in mine)
+        asked = sum(len(part.kept) for part in mine)
+        if few:
+            found[name] = f"{few:,} of {asked:,} questions: {STRATEGIES[name].relax}"
+    return found
 
 
-def _priced(pool: pa.Table, prices: dict[int, dict[tuple[str, str, str], float]]) -> pa.Table:
-    rows = pool.to_pylist()
-    for row in rows:
-        for size, found in prices.items():
-            row[f"price_{size}"] = found.get((row["task"], row["era"], row["entity"]))
-    return pa.Table.from_pylist(rows, schema=POOL)
-
-
-def _refuse_unknown(formats: Sequence[str], strategies: Sequence[str]) -> None:
+def _refuse_unknown(formats: Sequence[str], strategies: Sequence[str], history: int) -> None:
     for wanted, known, what in ((formats, FORMATS, "format"), (strategies, STRATEGIES, "strategy")):
         unknown = sorted(set(wanted) - set(known))
         if unknown:
             raise UsageError(
                 f"no such {what}: {', '.join(unknown)}", todo=f"use {', '.join(known)}"
             )
+    most = int(context_rules()["history"]["visits"])
+    if not 0 <= history <= most:
+        raise UsageError(
+            f"history={history}: templates keep the last {most} admissions",
+            todo=f"ask for 0 to {most}, or change history.visits in context.yaml and build again",
+        )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import and_
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -277,6 +278,36 @@ def phrase(facts: CodeFacts, route: str = "") -> str:
     return in_sentence(display(facts))
 
 
+def name_axes(facts: CodeFacts) -> int:
+    """Which axes (laterality, stage) the name of a code has, a bit each in the order of the rules.
+
+    A drug has none.
+    """
+    if facts.kind == "drug":
+        return 0
+    own = _own_name(facts)
+    return sum(1 << at for at, axis in enumerate(rules().axes) if _has(axis, own))
+
+
+def name_forms(facts: CodeFacts, route: str) -> list[str]:
+    """All names under which a code may stand as an option.
+
+    Returns:
+        A name for each set of axes that are kept (by the number of ``name_axes``), then the full
+        name, then the code system's own full name; all the same for a drug.
+    """
+    axes = tuple(rules().axes)
+    sets = [
+        frozenset(axis for at, axis in enumerate(axes) if number >> at & 1)
+        for number in range(1 << len(axes))
+    ]
+    if facts.kind == "drug":
+        return [drug_option(facts, route)] * (len(sets) + 2)
+    own = _own_name(facts)
+    short = [short_name(own, kept) for kept in sets]
+    return [*short, full_name(own), full_name(facts.name or facts.id)]
+
+
 def option_names(options: Sequence[tuple[CodeFacts, str]]) -> list[str]:
     """Names for the options of one question, made by one rule for all of them.
 
@@ -292,21 +323,16 @@ def option_names(options: Sequence[tuple[CodeFacts, str]]) -> list[str]:
     Raises:
         UsageError: two options cannot be told apart by name.
     """
-    if options and options[0][0].kind == "drug":
-        attempts = [[drug_option(facts, route) for facts, route in options]]
-    else:
-        own = [_own_name(facts) for facts, _ in options]
-        shared = frozenset(axis for axis in rules().axes if all(_has(axis, name) for name in own))
-        attempts = [
-            [short_name(name, shared) for name in own],
-            [full_name(name) for name in own],
-            [full_name(facts.name or facts.id) for facts, _ in options],
-        ]
-    for names in attempts:
+    if not options:
+        return []
+    forms = [name_forms(facts, route) for facts, route in options]
+    shared = reduce(and_, (name_axes(facts) for facts, _ in options))
+    for form in (shared, len(forms[0]) - 2, len(forms[0]) - 1):
+        names = [held[form] for held in forms]
         if len({name.casefold() for name in names}) == len(names):
             return names
     raise UsageError(
-        "two options have one name: " + "; ".join(attempts[-1]), todo="choose another distractor"
+        "two options have one name: " + "; ".join(names), todo="choose another distractor"
     )
 
 

@@ -24,6 +24,22 @@ from ehrkg.mapping import NEAR
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.propose.tasks import choose_tasks
 
+
+def price_column(strategy: str, n_options: int) -> str:
+    """The column of prices of a strategy and number of options.
+
+    >>> price_column("frequency", 4)
+    'price_frequency_4'
+    """
+    return f"price_{strategy}_{n_options}"
+
+
+PRICES = tuple(
+    price_column(strategy, size)
+    for strategy in ("frequency", "sibling", "cooccurring", "random")
+    for size in (2, 4, 5, 6)
+)
+
 POOL = pa.schema(
     [
         ("task", pa.string()),
@@ -46,9 +62,9 @@ POOL = pa.schema(
         ("last_age", pa.int32()),
         ("confidence", pa.float64()),  # of its best near link
         ("n_answers", pa.int32()),  # templates that ask for it
-        ("price_4", pa.float64()),  # how much rarer or oftener than its match alone it is drawn
-        ("price_5", pa.float64()),  # into questions of so many options, as natural logarithm of
-        ("price_6", pa.float64()),  # odds; null: never drawn
+        # "price_frequency_4": how much rarer or oftener than its match alone it is drawn by a
+        # strategy into questions of so many options, as natural logarithm of odds; null: not asked
+        *((name, pa.float64()) for name in PRICES),
     ]
 )
 """Sorted by task, era, entity."""

@@ -46,18 +46,21 @@ ITEMS = pa.schema(
         ("relation_id", pa.string()),
         ("cluster", pa.string()),
         ("task", pa.string()),
-        ("format", pa.string()),  # mcq, oeq
-        ("n_options", pa.int32()),  # 0 for open-ended
-        ("strategy", pa.string()),  # frequency; "" for open-ended
+        ("format", pa.string()),  # mcq, oeq, yesno, multi
+        ("n_options", pa.int32()),  # 0 for open-ended, 2 for yes/no
+        ("strategy", pa.string()),  # of distractors; "" for open-ended
         ("phrasing", pa.int32()),
         ("history", pa.int32()),
         ("stem", pa.string()),
         ("options", pa.list_(pa.string())),
-        ("option_codes", pa.list_(pa.string())),
-        ("distractor_reasons", pa.list_(pa.string())),  # one an option; "answer" for the answer
-        ("answer", pa.list_(pa.string())),  # texts
-        ("answer_index", pa.int32()),  # from 0; -1 for open-ended
+        ("option_codes", pa.list_(pa.string())),  # of yes/no: what is asked about, twice
+        ("distractor_reasons", pa.list_(pa.string())),  # one an option; "answer" for an answer
+        ("answer", pa.list_(pa.string())),  # texts; several where several are right
+        ("answer_index", pa.int32()),  # from 0; -1 for open-ended, and where several are right
         ("accepted_codes", pa.list_(pa.string())),  # codes and concepts an open answer may name
+        ("timing", pa.string()),  # of the template, as are the next two
+        ("n_related", pa.int32()),
+        ("flags", pa.list_(pa.string())),  # and presumed, for a "no" that nothing contradicts
         ("split", pa.string()),
         ("seed", pa.int64()),
     ]

@@ -7,19 +7,20 @@ time are said.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import yaml
 
+from ehrkg.benchmark.code_classes import REMEMBERED
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.names import phrase
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64
 
-FORMATS = ("mcq", "oeq")
+FORMATS = ("mcq", "oeq", "yesno", "multi")
 
 OLDEST = 90
 """From this age on the age is not told more closely, as MIMIC does not."""
@@ -56,15 +57,17 @@ def render_stem(
     format: str = "mcq",  # noqa: A002 - the name of the column
     phrasing: int = 0,
     history: int = 0,
+    asked: str = "",
 ) -> str:
     """The stem of a question.
 
     Args:
         template: one row of the TEMPLATES table, as a dict.
         cohort: names the codes and knows the earlier visits.
-        format: "mcq" or "oeq".
+        format: "mcq", "oeq", "yesno" or "multi".
         phrasing: which of the task's phrasings, from 0; larger numbers start over.
         history: how many earlier admissions to tell, the last ones; 0 for none.
+        asked: what a yes/no question asks about, as it stands in a sentence.
 
     Returns:
         One paragraph without line breaks.
@@ -74,27 +77,43 @@ def render_stem(
     """
     if format not in FORMATS:
         raise UsageError(f"no such format: {format!r}", todo=f"use {', '.join(FORMATS)}")
-    rows = phrasings()[template["task"]]
-    chosen = rows[phrasing % len(rows)]
     words = _words(template, cohort)
     words["history"] = _history(template, cohort, history) if history else ""
-    plural = words["n_conditions"] != 1
-    words["lead"] = chosen["lead"] if plural else chosen.get("lead_one", chosen["lead"])
-    parts = (chosen["opening"], phrasings()["history"], phrasings()["events"], chosen[format])
-    return " ".join(_compiled(" ".join(parts)).render(words).split())
+    words["asked"] = asked
+    chosen = _compiled(template["task"], phrasing % n_phrasings(template["task"]), format)
+    words["lead"] = chosen.lead if words["n_conditions"] != 1 else chosen.lead_one
+    return " ".join(chosen.words.render(words).split())
+
+
+class _Phrasing(NamedTuple):
+    """One phrasing for one format, ready to be filled."""
+
+    lead: str
+    lead_one: str
+    words: jinja2.Template
 
 
 @cache
-def _compiled(text: str) -> jinja2.Template:
+def _compiled(task: str, phrasing: int, form: str) -> _Phrasing:
+    chosen = phrasings()[task][phrasing]
+    parts = (chosen["opening"], phrasings()["history"], phrasings()["events"], chosen[form])
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701
-    return environment.from_string(text)
+    return _Phrasing(
+        chosen["lead"],
+        chosen.get("lead_one", chosen["lead"]),
+        environment.from_string(" ".join(parts)),
+    )
+
+
+_phrase = lru_cache(maxsize=REMEMBERED)(phrase)
+"""``phrase``, remembered: a million stems say the same few thousand names."""
 
 
 def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any]:
     named: dict[str, list[str]] = {group: [] for group in _KINDS.values()}
     for code, route in zip(template["context"], template["context_routes"], strict=True):
         facts = cohort.codes[code]
-        named[_KINDS[facts.kind]].append(phrase(facts, route))
+        named[_KINDS[facts.kind]].append(_phrase(facts, route))
     said: dict[str, Any] = {group: listed(names) for group, names in named.items()}
     said |= {f"n_{group}": len(names) for group, names in named.items()}
     who = person(template["age"], template["sex"])
@@ -102,7 +121,7 @@ def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any]:
     return said | {
         "person": who,
         "Person": who[:1].upper() + who[1:],
-        "anchor": phrase(cohort.codes[anchor]),
+        "anchor": _phrase(cohort.codes[anchor], ""),
         "sole": bool(template["sole_indication"]),
         "these": "this condition" if said["n_conditions"] == 1 else "these conditions",
         "gap": days(template["gap_days"]),
@@ -126,6 +145,7 @@ def listed(names: Sequence[str]) -> str:
     return comma.join(names[:-1]) + joint + names[-1]
 
 
+@cache
 def person(age: int | None, sex: str) -> str:
     """A person by age at the visit and sex.
 
@@ -155,15 +175,19 @@ def days(gap: int | None) -> str:
 
 
 def _history(template: Mapping[str, Any], cohort: Cohort, visits: int) -> str:
-    """The last earlier visits, oldest first, each by those of its codes that may be told."""
+    """The last earlier visits, oldest first, each by those of its codes that may be told.
+
+    Each with the days from its discharge to the admission that followed, where they are known.
+    """
     may_tell = set(template["history"] or ())
     here = cohort.visits[template["visit"]]
-    before = [
-        visit for visit in cohort.patients[here.patient].visits if visit.ordinal < here.ordinal
-    ]
+    every = cohort.patients[here.patient].visits
+    before = [visit for visit in every if visit.ordinal < here.ordinal][-visits:]
     told = []
-    for visit in before[-visits:]:
-        names = [phrase(cohort.codes[code]) for code in visit.diagnoses if code in may_tell]
+    for visit, following in zip(before, (*before[1:], here), strict=True):
+        names = [_phrase(cohort.codes[code], "") for code in visit.diagnoses if code in may_tell]
         if names:
-            told.append(listed(names))
+            gap = following.gap_days
+            after = "" if gap is None else f", readmitted {days(gap)} later"
+            told.append(listed(names) + after)
     return "; ".join(f"({number}) {text}" for number, text in enumerate(told, start=1))

@@ -8,8 +8,9 @@ order give the same bytes. Across versions of the writer, ``content_hash`` is th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,21 +50,50 @@ def write_parquet(table: pa.Table, path: Path) -> None:
         path: where the file shall lie.
     """
     plain = table.replace_schema_metadata(None).combine_chunks()
-    write_atomically(
-        path,
-        lambda temporary: pq.write_table(
-            plain,
-            temporary,
-            row_group_size=ROW_GROUP,
-            compression="zstd",
-            compression_level=3,
-            use_dictionary=True,
-            write_statistics=True,
-            store_schema=True,
-            data_page_version="1.0",
-            version="2.6",
-        ),
-    )
+    stream_parquet([plain], plain.schema, path)
+
+
+def stream_parquet(tables: Iterable[pa.Table], schema: pa.Schema, path: Path) -> None:
+    """Write tables of one schema, one after another, as one Parquet file, by rename.
+
+    The bytes do not depend on how the rows are cut into tables.
+
+    Args:
+        tables: the rows, already in their final order.
+        schema: of them all.
+        path: where the file shall lie.
+    """
+
+    def fill(temporary: Path) -> None:
+        with pq.ParquetWriter(temporary, schema.remove_metadata(), **_SETTINGS) as writer:
+            for group in _row_groups(tables, schema):
+                writer.write_table(group, row_group_size=ROW_GROUP)
+
+    write_atomically(path, fill)
+
+
+_SETTINGS: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 3,
+    "use_dictionary": True,
+    "write_statistics": True,
+    "store_schema": True,
+    "data_page_version": "1.0",
+    "version": "2.6",
+}
+
+
+def _row_groups(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The same rows in tables of ROW_GROUP rows; the last may be shorter."""
+    held = schema.empty_table().replace_schema_metadata(None)
+    none = True
+    for table in tables:
+        held = pa.concat_tables([held, table.replace_schema_metadata(None)])
+        while held.num_rows >= ROW_GROUP:
+            yield held.slice(0, ROW_GROUP).combine_chunks()
+            held, none = held.slice(ROW_GROUP), False
+    if held.num_rows or none:
+        yield held.combine_chunks()
 
 
 def read_parquet(path: Path) -> pa.Table:

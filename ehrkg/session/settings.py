@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ehrkg.benchmark import FORMATS, STRATEGIES
+from ehrkg.benchmark import DEFAULT_FORMATS, FORMATS, STRATEGIES
 from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.keys import SecretKey
@@ -29,7 +29,8 @@ class Settings:
         mapping: a file of your own mappings from codes to concepts, which override all others
             (``ehrkg.mapping.read_overrides`` says how it is written).
         tasks: which of the tasks; all by default.
-        formats: which kinds of question: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``.
+        formats: which kinds of question: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``, and where asked for
+            ``yesno`` and ``multi``.
         strategies: how distractors are chosen.
         proposer: who proposes relations; co-occurrence needs nothing and sends nothing.
         policy: the rule that turns evidence into a verdict; strict by default.
@@ -52,7 +53,7 @@ class Settings:
     knowledge: tuple[str, ...] = ()
     mapping: str | None = None
     tasks: tuple[str, ...] | None = None
-    formats: tuple[str, ...] = ("mcq4", "mcq5", "mcq6", "oeq")
+    formats: tuple[str, ...] = DEFAULT_FORMATS
     strategies: tuple[str, ...] = ("frequency",)
     proposer: Proposer = field(default_factory=Cooccurrence)
     policy: Policy = field(default_factory=Policy)

@@ -28,6 +28,12 @@ from tests.benchmark.worlds import many_pairs, sound
 Row = dict[str, Any]
 
 
+def beside(bench: Benchmark, name: str) -> pa.Table:
+    table = bench.beside(name)
+    assert table is not None
+    return table
+
+
 def changed(change: Callable[[Row], None], **beside: pa.Table) -> Benchmark:
     """The sound benchmark with every item changed."""
     bench = sound()
@@ -197,10 +203,10 @@ def test_an_answer_that_the_pool_betrays_is_found(column: str, sign: int, rule: 
     answers = {row["answer"][0] for row in bench.templates().to_pylist()}
     # Half of the codes are answers only, the others distractors only: the worst of all balances.
     right = {code for code in answers if hash64(code) % 2}
-    rows = bench.beside("pool").to_pylist()
+    rows = beside(bench, "pool").to_pylist()
     for row in rows:
         row[column] = 50 + sign * (10 if row["code"] in right else -10)
-    pool = pa.Table.from_pylist(rows, schema=bench.beside("pool").schema)
+    pool = pa.Table.from_pylist(rows, schema=beside(bench, "pool").schema)
 
     def swap(row: Row) -> None:
         if row["format"] == "mcq":
@@ -233,7 +239,7 @@ def test_a_distractor_recorded_in_another_visit_is_found() -> None:
     item = next(iter(bench.filter(format="mcq")))
     wrong = item["option_codes"][(item["answer_index"] + 1) % item["n_options"]]
     patient = bench.subset([item["template_id"]]).templates()["patient"][0].as_py()
-    events = bench.beside("events")
+    events = beside(bench, "events")
     more = events.slice(0, 1).to_pylist()
     more[0] |= {"patient": patient, "visit": "another", "code": wrong}
     events = pa.concat_tables([events, pa.Table.from_pylist(more, schema=events.schema)])

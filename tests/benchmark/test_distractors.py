@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from ehrkg.benchmark import make_templates
 from ehrkg.benchmark.balance import fit, slack_of, surplus_of
-from ehrkg.benchmark.distractors import STRATEGIES, TOO_FAR, draw, luck
-from ehrkg.benchmark.exclusions import Pool, Questions, group_templates, questions_of
+from ehrkg.benchmark.distractors import STRATEGIES
+from ehrkg.benchmark.draws import group_rows, slice_of
+from ehrkg.benchmark.exclusions import Pool, Questions, questions_of
 from ehrkg.benchmark.pools import grain, make_pool, route_group
 from ehrkg.benchmark.possible import Possible, as_observed, by_rule
+from ehrkg.benchmark.shortlists import TOO_FAR, draw, members_at, shortlist
 from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.surroundings import Surroundings
 from tests.benchmark.builders import World
 from tests.benchmark.worlds import ANCHOR, ANSWER, BYSTANDER, CANDIDATE, drug_world, pair_world
 
@@ -30,15 +33,14 @@ def candidates(world: World, task: str, answer: str) -> dict[str, bool]:
     templates = make_templates(*parts, tasks=[task])
     support = Support(world.cohort, world.knowledge, world.verified)
     pool = make_pool(templates, world.cohort, support, world.mapping)
-    for (_, era), rows in group_templates(templates, world.cohort).items():
+    for (_, era), rows in group_rows(templates, world.cohort).items():
         mine = [
             {**row, "context": [code for code in row["context"] if code != UNSHOWN]}
-            for row in rows
+            for row in templates.take(pa.array(rows)).to_pylist()
             if row["answer"] == [answer]
         ][:1]
         if mine:
-            here = [row for row in pool.to_pylist() if (row["task"], row["era"]) == (task, era)]
-            members = Pool.of(pa.Table.from_pylist(here, schema=pool.schema), world.cohort)
+            members = slice_of(pool, task, era, world.cohort)
             made = questions_of(task, mine, members, world.cohort, support)
             return {
                 row["code"]: bool(fits)
@@ -305,9 +307,19 @@ def made_up(n_questions: int, n_members: int, seed: int) -> Questions:
     ]
     clash = np.eye(n_members, dtype=bool)
     clash[0, 1] = clash[1, 0] = True
-    pool = Pool(rows, {row["entity"]: at for at, row in enumerate(rows)}, clash)
+    pool = Pool(rows, {str(row["entity"]): at for at, row in enumerate(rows)}, clash)
     templates = [{"id": f"t{at}"} for at in range(n_questions)]
     return Questions(templates, pool, answers.astype(np.int64), allowed, {})
+
+
+NOTHING: Surroundings = None  # type: ignore[assignment]
+"""The frequency strategy asks nothing of the surroundings."""
+
+
+def drawn(questions: Questions, steps: np.ndarray, n: int, seed: int) -> np.ndarray:
+    """Members that the questions draw without prices."""
+    lists = shortlist(questions, steps, seed=seed)
+    return members_at(lists, draw(lists, np.zeros(len(questions.pool.rows)), n))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(3, 12), st.integers(3, 5))
@@ -316,10 +328,8 @@ def test_drawn_distractors_are_allowed_different_and_do_not_clash(
     seed: int, n_questions: int, n_members: int, n: int
 ) -> None:
     questions = made_up(n_questions, n_members, seed)
-    scores = luck(
-        questions, np.zeros_like(questions.allowed, dtype=np.int64), n_options=n + 1, seed=seed
-    )
-    for at, row in enumerate(draw(scores, questions.pool.clash, n)):
+    steps = np.zeros_like(questions.allowed, dtype=np.int64)
+    for at, row in enumerate(drawn(questions, steps, n, seed)):
         found = row[row >= 0].tolist()
         assert len(set(found)) == len(found)
         assert all(questions.allowed[at, member] for member in found)
@@ -330,8 +340,7 @@ def test_drawn_distractors_are_allowed_different_and_do_not_clash(
 @settings(max_examples=20, deadline=None)
 def test_a_draw_does_not_depend_on_the_other_questions(seed: int) -> None:
     questions = made_up(12, 10, seed)
-    steps = STRATEGIES["frequency"].steps(questions)
-    whole = luck(questions, steps, n_options=4, seed=seed)
+    steps = STRATEGIES["frequency"].steps(questions, NOTHING)
     alone = Questions(
         questions.templates[5:6],
         questions.pool,
@@ -339,29 +348,30 @@ def test_a_draw_does_not_depend_on_the_other_questions(seed: int) -> None:
         questions.allowed[5:6],
         {},
     )
-    assert np.array_equal(luck(alone, steps[5:6], n_options=4, seed=seed)[0], whole[5])
+    assert np.array_equal(drawn(alone, steps[5:6], 3, seed)[0], drawn(questions, steps, 3, seed)[5])
 
 
 @given(st.integers(0, 10_000), st.sampled_from([4, 5, 6]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_levelled_codes_are_the_answer_one_time_in_k(seed: int, k: int) -> None:
     questions = made_up(80, 24, seed)
-    steps = STRATEGIES["frequency"].steps(questions)
-    found = fit(questions, steps, n_options=k, seed=seed)
-    scores = luck(questions, steps, n_options=k, seed=seed)[found.kept]
-    chosen = draw(scores + found.prices, questions.pool.clash, k - 1)
+    lists = shortlist(questions, STRATEGIES["frequency"].steps(questions, NOTHING), seed=seed)
+    found = fit(lists, questions.answers, 24, n_options=k)
+    chosen = members_at(lists, found.chosen)[found.kept]
     answers = questions.answers[found.kept]
     assert (chosen >= 0).all()
     surplus = surplus_of(answers, chosen, 24, k)
     appears = k * np.bincount(answers, minlength=24) - surplus
     assert (np.abs(surplus) <= slack_of(appears, k)).all()
     assert not (found.too_few & found.kept).any()
+    again = members_at(lists, draw(lists, found.prices, k - 1))
+    assert np.array_equal(again[found.kept], chosen), "prices alone give the draw again"
 
 
 def test_nearer_candidates_are_drawn_more_often_and_far_ones_never() -> None:
     questions = made_up(400, 12, 1)
     steps = np.tile(np.array([0, 3] * 5 + [TOO_FAR, TOO_FAR]), (400, 1))
-    chosen = draw(luck(questions, steps, n_options=4, seed=1), questions.pool.clash, 3)
+    chosen = drawn(questions, steps, 3, 1)
     counts = np.bincount(chosen[chosen >= 0], minlength=12)
     assert counts[0:10:2].sum() > 2 * counts[1:10:2].sum()
     assert counts[10:].sum() == 0
@@ -373,10 +383,11 @@ def test_the_answer_is_the_middle_option_no_oftener_than_any_other() -> None:
     answers = random.integers(40, 120, n)
     allowed = np.ones((n, 160), dtype=bool)
     allowed[np.arange(n), answers] = False
-    pool = Pool(rows, {row["entity"]: at for at, row in enumerate(rows)}, np.eye(160, dtype=bool))
+    pool = Pool(
+        rows, {str(row["entity"]): at for at, row in enumerate(rows)}, np.eye(160, dtype=bool)
+    )
     questions = Questions([{"id": f"t{at}"} for at in range(n)], pool, answers, allowed, {})
-    steps = STRATEGIES["frequency"].steps(questions)
-    chosen = draw(luck(questions, steps, n_options=3, seed=1), pool.clash, 2)
+    chosen = drawn(questions, STRATEGIES["frequency"].steps(questions, NOTHING), 2, 1)
     bands = pool.column("band")[np.column_stack([answers, chosen])]
     off = np.abs(bands - np.median(bands, axis=1)[:, None]) == 0
     share = (off[:, 0] / off.sum(axis=1)).mean()
@@ -384,7 +395,7 @@ def test_the_answer_is_the_middle_option_no_oftener_than_any_other() -> None:
 
 
 def test_the_reason_tells_how_far_the_draw_was_widened() -> None:
-    reason = STRATEGIES["frequency"].reason({"band": 3, "decile": 5}, {"band": 3, "decile": 6})
+    reason = STRATEGIES["frequency"].reason({"band": 3, "decile": 5}, {"band": 3, "decile": 6}, 1)
     assert reason.startswith("frequency band 3, degree decile 6 (1 step from the answer)")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,15 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ehrkg.benchmark import ITEMS, POOL, make_questions, make_templates
+from ehrkg.benchmark import ITEMS, POOL, make_questions, make_templates, write_questions
 from ehrkg.benchmark.accepted import Accepted
-from ehrkg.benchmark.distractors import STRATEGIES, draw, luck
-from ehrkg.benchmark.exclusions import Questions, group_templates, questions_of
-from ehrkg.benchmark.items import Drawn, Writer, slice_of
+from ehrkg.benchmark.draws import Group, group_rows, pieces
+from ehrkg.benchmark.draws import World as InWorld
+from ehrkg.benchmark.pools import price_column
+from ehrkg.benchmark.shortlists import draw, members_at
 from ehrkg.benchmark.support import Support
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
-from ehrkg.foundation.storage import content_hash
+from ehrkg.foundation.storage import content_hash, write_parquet
 from tests.benchmark.builders import World
 from tests.benchmark.worlds import ANSWER, drug_world, many_pairs, pair_world
 
@@ -64,29 +66,35 @@ def test_every_option_has_its_reason() -> None:
             assert all(reason.endswith("no knowledge path") for reason in reasons)
 
 
-def drawn_again(questions: Questions, n_options: int) -> Drawn:
-    """Questions out of a frozen pool: its prices and nothing else of the build decide."""
-    strategy = STRATEGIES["frequency"]
-    prices = [row[f"price_{n_options}"] for row in questions.pool.rows]
-    scores = luck(questions, strategy.steps(questions), n_options=n_options, seed=7)
-    scores = scores + np.array([-np.inf if price is None else price for price in prices])
-    chosen = draw(scores, questions.pool.clash, n_options - 1)
-    kept = (chosen >= 0).all(axis=1)
-    return Drawn(questions, strategy, n_options, chosen, kept, ~kept)
-
-
 def test_a_frozen_pool_gives_each_question_again_from_its_template_alone() -> None:
     support = Support(WORLD.cohort, WORLD.knowledge, WORLD.verified)
-    writer = Writer(WORLD.cohort, Accepted(WORLD.cohort, WORLD.verified), 7)
+    world = InWorld(WORLD.cohort, support, WORLD.verified, 7)
     wanted = {row["item_id"]: row for row in MADE.items.to_pylist() if row["format"] == "mcq"}
-    for (task, era), rows in group_templates(TEMPLATES, WORLD.cohort).items():
-        pool = slice_of(MADE.pool, task, era, WORLD.cohort)
-        for row in rows[:12]:
-            alone = questions_of(task, [row], pool, WORLD.cohort, support)
-            for k in (4, 5, 6):
-                for item in writer.mcq(drawn_again(alone, k)):
-                    assert item == wanted.pop(item["item_id"], item)
-    assert wanted.keys() < {row["item_id"] for row in MADE.items.to_pylist()}
+    for at in range(12):
+        alone = TEMPLATES.slice(at, 1)
+        [(task, era)] = group_rows(alone, WORLD.cohort)
+        group = Group(task, era, MADE.pool, world)
+        lists = group.shortlists(pieces(alone, np.array([0])), ["frequency"])["frequency"]
+        for k in (4, 5, 6):
+            prices = np.array([row[price_column("frequency", k)] for row in group.pool.rows])
+            [members] = members_at(lists, draw(lists, prices, k - 1))
+            for item in wanted.values():
+                if item["template_id"] == alone["id"][0].as_py() and item["n_options"] == k:
+                    codes = {group.pool.rows[member]["code"] for member in members}
+                    assert codes == set(item["option_codes"]) - set(alone["answer"][0].as_py())
+
+
+def test_questions_written_as_they_come_are_the_same(tmp_path: Path) -> None:
+    for piece in (3, 8192):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ehrkg.benchmark.writing.PIECE", piece)
+            patch.setattr("ehrkg.benchmark.draws.PIECE", piece)
+            pool = write_questions(tmp_path / f"{piece}.parquet", TEMPLATES, *PARTS)
+        assert pool.equals(MADE.pool)
+    write_parquet(MADE.items, tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    assert (tmp_path / "3.parquet").read_bytes() == whole
+    assert (tmp_path / "8192.parquet").read_bytes() == whole
 
 
 @given(st.integers(0, 1000))

@@ -113,7 +113,10 @@ def test_a_reason_is_named_only_where_it_is_the_sole_one(world: World) -> None:
 def test_history_is_a_trajectory_in_time_order(world: World) -> None:
     row = template("diagnosis", ONE)
     told = render_stem(row, world.cohort, history=3)
-    assert "Earlier admissions, the oldest first: (1) HIV disease and gout." in told
+    assert (
+        "Earlier admissions, the oldest first: (1) HIV disease and gout, readmitted 30 days later."
+        in told
+    )
     assert "Earlier" not in render_stem(row, world.cohort)
     assert "Earlier" not in render_stem(row | {"history": []}, world.cohort, history=3)
 

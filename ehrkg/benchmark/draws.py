@@ -1,0 +1,292 @@
+"""Draws: for every template its distractors, by strategy and number of options.
+
+Templates are taken in pieces, so that a pool of thousands beside a million templates needs no grid
+of all of them; what is kept of each is a short list of candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.benchmark.balance import Fit, fit
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.distractors import STRATEGIES, Strategy, denied
+from ehrkg.benchmark.exclusions import Pool, Screen, SiblingScreen
+from ehrkg.benchmark.pools import POOL, era_of, price_column
+from ehrkg.benchmark.shortlists import TOO_FAR, Ints, Shortlist, members_at, shortlist
+from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.surroundings import Surroundings
+from ehrkg.foundation.ledger import Ledger
+from ehrkg.foundation.progress import Progress
+from ehrkg.verify.schema import Verified
+
+STAGE = "items"
+
+PIECE = 8192
+"""Templates that are looked at together: beside a pool of 2,000 a grid of 16 million."""
+
+LOOKED_AT = (
+    "id",
+    "task",
+    "patient",
+    "visit",
+    "context",
+    "anchor_position",
+    "answer",
+    "answer_route",
+    "predicate",
+    "sex",
+    "age",
+)
+"""The columns of a template that a draw looks at."""
+
+YES_NO = 2
+"""The options of a yes/no question: what was recorded, or something denied in its place."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The distractors of one task, ICD version, strategy and number of options.
+
+    Attributes:
+        task: of the templates. strategy: by which they are chosen. n_options: of the questions.
+        pool: where they come from.
+        rows: positions of the templates in their table, rising.
+        answers: of each template, the position in the pool.
+        members: of each template, the positions of n_options - 1 distractors; -1 where there is no
+            more.
+        steps: of each distractor, as the strategy counts them.
+        kept: which templates have such a question.
+        too_few: of those that have none, which lack distractors (the others went for balance).
+        about: what the surroundings say of them.
+    """
+
+    task: str
+    strategy: Strategy
+    n_options: int
+    pool: Pool
+    rows: Ints
+    answers: Ints
+    members: Ints
+    steps: Ints
+    kept: npt.NDArray[np.bool_]
+    too_few: npt.NDArray[np.bool_]
+    about: Surroundings
+
+
+@dataclass(frozen=True)
+class World:
+    """What templates are drawn in.
+
+    Attributes:
+        cohort: facts about codes and visits.
+        support: what the knowledge joins.
+        verified: relations with their verdicts.
+        seed: of every draw.
+    """
+
+    cohort: Cohort
+    support: Support
+    verified: Verified
+    seed: int
+
+
+def draw_all(
+    templates: pa.Table,
+    pool: pa.Table,
+    world: World,
+    *,
+    sizes: Sequence[int],
+    strategies: Sequence[str],
+    ledger: Ledger,
+    progress: Progress,
+) -> tuple[list[Drawn], pa.Table]:
+    """Price the pool and draw the distractors of every template.
+
+    Args:
+        templates: TEMPLATES, sorted by id.
+        pool: POOL, without prices.
+        world: what they are drawn in.
+        sizes: numbers of options; ``YES_NO`` draws among what may be denied.
+        strategies: names of STRATEGIES.
+        ledger: gets candidates ruled out, and questions dropped.
+        progress: told of each draw.
+
+    Returns:
+        What was drawn, and the pool with its prices: frozen, it gives the same questions again, for
+        any of the templates alone.
+    """
+    groups = group_rows(templates, world.cohort)
+    progress.start("choosing distractors", len(groups) * len(sizes) * len(strategies))
+    drawn: list[Drawn] = []
+    prices: dict[str, dict[tuple[str, str, str], float]] = {}
+    for (task, era), rows in groups.items():
+        for of_kin in sorted({STRATEGIES[name].of_kin for name in strategies}):
+            named = [name for name in strategies if STRATEGIES[name].of_kin == of_kin]
+            group = Group(task, era, pool, world, of_kin=of_kin)
+            lists = group.shortlists(
+                pieces(templates, rows), named, also_denied=YES_NO in sizes, ledger=ledger
+            )
+            for name in named:
+                for size in sizes:
+                    listed = lists[_list_name(name, size)]
+                    found = fit(listed, group.answers, len(group.pool.rows), n_options=size)
+                    prices.setdefault(price_column(name, size), {}).update(
+                        {
+                            (task, era, row["entity"]): float(price)
+                            for row, price in zip(group.pool.rows, found.prices, strict=True)
+                        }
+                    )
+                    drawn.append(_drawn(task, name, size, group, rows, listed, found))
+                    progress.advance()
+    _account(drawn, ledger)
+    return drawn, _priced(pool, prices)
+
+
+def _drawn(
+    task: str, name: str, size: int, group: Group, rows: Ints, listed: Shortlist, found: Fit
+) -> Drawn:
+    steps = (
+        np.take_along_axis(listed.steps, np.maximum(found.chosen, 0), axis=1).astype(np.int64)
+        if found.chosen.size
+        else found.chosen
+    )
+    members = members_at(listed, found.chosen)
+    strategy = STRATEGIES[name]
+    return Drawn(
+        task,
+        strategy,
+        size,
+        group.pool,
+        rows,
+        group.answers,
+        members,
+        steps,
+        found.kept,
+        found.too_few,
+        group.about,
+    )
+
+
+class Group:
+    """The templates of one task and ICD version, with their pool.
+
+    Args:
+        task: the task. era: the ICD version. pool: POOL. world: what they are drawn in.
+        of_kin: whether the answer's next of kin may stand beside it.
+    """
+
+    def __init__(
+        self, task: str, era: str, pool: pa.Table, world: World, *, of_kin: bool = False
+    ) -> None:
+        cohort, support = world.cohort, world.support
+        self.unit = f"{task} candidate, ICD-{era or 'none'}" + (", next of kin" if of_kin else "")
+        self.pool = slice_of(pool, task, era, cohort, of_kin=of_kin)
+        kind = SiblingScreen if of_kin else Screen
+        self.screen = kind(task, self.pool, cohort, support)
+        self.about = Surroundings(task, era, self.pool, cohort, support, world.verified)
+        self.answers: Ints = np.zeros(0, dtype=np.int64)
+        self._seed = world.seed
+
+    def shortlists(
+        self,
+        parts: Iterator[list[dict[str, Any]]],
+        strategies: Sequence[str],
+        *,
+        also_denied: bool = False,
+        ledger: Ledger | None = None,
+    ) -> dict[str, Shortlist]:
+        """The short lists by strategy (and of what may be denied), over all parts.
+
+        Args:
+            parts: rows of TEMPLATES in the order of ids.
+            strategies: names of STRATEGIES.
+            also_denied: make those of yes/no questions too.
+            ledger: gets the candidates ruled out.
+        """
+        lists: dict[str, list[Shortlist]] = {}
+        answers, dropped, pairs, left = [], dict[str, int](), 0, 0
+        for part in parts:
+            questions = self.screen.questions(part)
+            answers.append(questions.answers)
+            pairs, left = pairs + questions.allowed.size, left + int(questions.allowed.sum())
+            for reason, n in questions.dropped.items():
+                dropped[reason] = dropped.get(reason, 0) + n
+            no = denied(questions, self.about) if also_denied else None
+            for name in strategies:
+                steps = STRATEGIES[name].steps(questions, self.about)
+                lists.setdefault(name, []).append(shortlist(questions, steps, seed=self._seed))
+                if no is not None:
+                    steps = np.where(no, steps, TOO_FAR)
+                    lists.setdefault(_list_name(name, YES_NO), []).append(
+                        shortlist(questions, steps, seed=self._seed)
+                    )
+        self.answers = np.concatenate(answers)
+        if ledger is not None:
+            ledger.record(STAGE, self.unit, rows_in=pairs, rows_out=left, dropped=dropped)
+        return {name: Shortlist.joined(held) for name, held in lists.items()}
+
+
+def _list_name(strategy: str, size: int) -> str:
+    return f"{strategy}, denied" if size == YES_NO else strategy
+
+
+def group_rows(templates: pa.Table, cohort: Cohort) -> dict[tuple[str, str], Ints]:
+    """Positions of TEMPLATES by task and ICD version of the answer, rising."""
+    codes = pc.list_element(templates["answer"], 0).to_pylist() if templates.num_rows else []
+    eras = templates["icd_version"].to_pylist()
+    found: dict[tuple[str, str], list[int]] = {}
+    for at, (task, code, era) in enumerate(
+        zip(templates["task"].to_pylist(), codes, eras, strict=True)
+    ):
+        found.setdefault((task, era_of(code, era, cohort)), []).append(at)
+    return {key: np.array(rows, dtype=np.int64) for key, rows in sorted(found.items())}
+
+
+def pieces(templates: pa.Table, rows: Ints) -> Iterator[list[dict[str, Any]]]:
+    """What a draw looks at of some templates, as rows, a piece at a time."""
+    table = templates.select(list(LOOKED_AT))
+    for start in range(0, len(rows), PIECE):
+        yield table.take(pa.array(rows[start : start + PIECE])).to_pylist()
+
+
+def slice_of(pool: pa.Table, task: str, era: str, cohort: Cohort, *, of_kin: bool = False) -> Pool:
+    """The pool of one task and ICD version; where kin may stand, only what is on a line clashes."""
+    here = pc.and_(pc.equal(pool["task"], task), pc.equal(pool["era"], era))
+    return Pool.of(pool.filter(here), cohort, kin=cohort.line if of_kin else None)
+
+
+def _account(drawn: Sequence[Drawn], ledger: Ledger) -> None:
+    """One ledger entry a task, strategy and number of options."""
+    totals: dict[tuple[str, str, int], list[int]] = {}
+    for part in drawn:
+        line = totals.setdefault((part.task, part.strategy.name, part.n_options), [0, 0, 0])
+        kept, few = int(part.kept.sum()), int((part.too_few & ~part.kept).sum())
+        line[0] += kept
+        line[1] += few
+        line[2] += len(part.kept) - kept - few
+    for (task, strategy, size), (kept, few, unlevel) in sorted(totals.items()):
+        form = "yesno" if size == YES_NO else f"mcq{size}"
+        ledger.record(
+            STAGE,
+            f"{task} {form} {strategy}",
+            rows_in=kept + few + unlevel,
+            rows_out=kept,
+            dropped={"too_few_distractors": few, "balance": unlevel},
+        )
+
+
+def _priced(pool: pa.Table, prices: Mapping[str, Mapping[tuple[str, str, str], float]]) -> pa.Table:
+    keys = list(zip(*(pool[name].to_pylist() for name in ("task", "era", "entity")), strict=True))
+    for column, found in sorted(prices.items()):
+        at = pool.schema.get_field_index(column)
+        values = pa.array([found.get(key) for key in keys], pa.float64())
+        pool = pool.set_column(at, column, values)
+    return pool.cast(POOL)

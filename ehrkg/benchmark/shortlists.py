@@ -1,0 +1,148 @@
+"""Short lists: the candidates that a question draws from, and the draw.
+
+Every question has up to ``LONGEST`` candidates, those with the best luck. Luck is a Gumbel number
+out of a hash, less what the strategy's steps cost: the n best of luck plus price are then a
+weighted draw without replacement (Efraimidis and Spirakis 2006, in the form with Gumbel numbers) in
+which each candidate's number comes from (seed, template, entity) alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ehrkg.benchmark.exclusions import Questions, Scores
+from ehrkg.benchmark.possible import settings
+from ehrkg.benchmark.support import Grid
+from ehrkg.foundation.hashing import hash_strings, uniform
+
+Ints = npt.NDArray[np.int64]
+Steps = npt.NDArray[np.int64]
+
+TOO_FAR = -1
+"""In a grid of steps: this candidate can't stand beside this answer under the strategy."""
+
+LONGEST = 32
+"""Candidates a list; the bits of the word in which it is kept which of them clash."""
+
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """Candidates of many questions, a row each, best luck first.
+
+    Attributes:
+        members: positions in the pool; NOBODY from the place where a row has no more.
+        luck: of each candidate; minus infinity for NOBODY.
+        steps: of each candidate, as the strategy counts them.
+        clash: of each candidate, as bits: with which places of its row it may not stand.
+    """
+
+    members: npt.NDArray[np.int32]
+    luck: npt.NDArray[np.float32]
+    steps: npt.NDArray[np.int16]
+    clash: npt.NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def take(self, rows: npt.NDArray[np.bool_] | Ints) -> Shortlist:
+        """Some of the rows."""
+        return Shortlist(self.members[rows], self.luck[rows], self.steps[rows], self.clash[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Shortlist]) -> Shortlist:
+        """The rows of several lists, one after another."""
+        return cls(
+            *(
+                np.concatenate([getattr(part, name) for part in parts])
+                for name in ("members", "luck", "steps", "clash")
+            )
+        )
+
+
+def shortlist(questions: Questions, steps: Steps, *, seed: int) -> Shortlist:
+    """The candidates that each question draws from.
+
+    Args:
+        questions: with who is allowed.
+        steps: how far each candidate is off, len(questions) x len(pool); TOO_FAR where it is out.
+        seed: names the draw.
+    """
+    row, column = np.nonzero(questions.allowed & (steps != TOO_FAR))
+    template = hash_strings(seed, [one["id"] for one in questions.templates])
+    entity = hash_strings(seed, [one["entity"] for one in questions.pool.rows])
+    draw = uniform(seed, template[row], entity[column])
+    gumbel = -np.log(-np.log(np.clip(draw, 1e-12, 1 - 1e-12)))
+    off = steps[row, column]
+    luck = np.round(gumbel - settings()["widening"]["step_cost"] * off, 5)
+    order = np.lexsort((column, -luck, row))
+    row, column, luck, off = row[order], column[order], luck[order], off[order]
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    kept = place < LONGEST
+    row, column, place = row[kept], column[kept], place[kept]
+    shape = (len(questions.templates), LONGEST)
+    members = np.full(shape, NOBODY, np.int32)
+    members[row, place] = column
+    scores = np.full(shape, -np.inf, np.float32)
+    scores[row, place] = luck[kept]
+    stepped = np.zeros(shape, np.int16)
+    stepped[row, place] = off[kept]
+    return Shortlist(members, scores, stepped, _clashes(members, questions.pool.clash))
+
+
+def _clashes(members: npt.NDArray[np.int32], clash: Grid) -> npt.NDArray[np.uint32]:
+    """Which places of a row may not stand beside each place, as bits."""
+    bits = np.zeros(members.shape, np.uint32)
+    there = members >= 0
+    for place in range(members.shape[1]):
+        if not there[:, place].any():
+            break
+        against = clash[members[:, place, None], members] & there & there[:, place, None]
+        bits |= against.astype(np.uint32) << np.uint32(place)
+    return bits
+
+
+def draw(candidates: Shortlist, prices: Scores, n: int) -> Ints:
+    """The n best of each row, by luck and price, that do not clash with one another.
+
+    Args:
+        candidates: the lists.
+        prices: one a member of the pool; minus infinity for whom is never drawn.
+        n: how many.
+
+    Returns:
+        len(candidates) x n places in the lists, best first; -1 from where a row has no more.
+    """
+    chosen = np.full((len(candidates), n), -1, dtype=np.int64)
+    if not len(candidates) or not len(prices):
+        return chosen
+    left = candidates.luck + prices.astype(np.float32)[candidates.members]
+    left[candidates.members < 0] = -np.inf
+    rows = np.arange(len(left))
+    places = np.arange(left.shape[1], dtype=np.uint32)
+    for turn in range(n):
+        best = left.argmax(axis=1)
+        found = np.isfinite(left[rows, best])
+        chosen[found, turn] = best[found]
+        if turn + 1 < n:
+            barred = candidates.clash[rows, best] | (np.uint32(1) << best.astype(np.uint32))
+            left[((barred[:, None] >> places) & np.uint32(1)).astype(bool)] = -np.inf
+    return chosen
+
+
+def members_at(candidates: Shortlist, chosen: Ints) -> Ints:
+    """The pool members at some places of the lists; NOBODY where there is none.
+
+    Args:
+        candidates: the lists.
+        chosen: what ``draw`` gave.
+    """
+    if not chosen.size:
+        return np.full(chosen.shape, NOBODY, dtype=np.int64)
+    found = np.take_along_axis(candidates.members, np.maximum(chosen, 0), axis=1)
+    return np.where(chosen >= 0, found, NOBODY).astype(np.int64)
