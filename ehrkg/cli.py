@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import sys
-from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,13 @@ from typing import Annotated
 import typer
 
 from ehrkg.foundation.errors import EhrkgError, UsageError
-from ehrkg.session import fetching, graph_commands, privacy_commands, proposers
+from ehrkg.session import (
+    fetching,
+    graph_commands,
+    pair_commands,
+    privacy_commands,
+    proposers,
+)
 
 app = typer.Typer(
     name="ehrkg",
@@ -32,15 +37,13 @@ app = typer.Typer(
 app.add_typer(graph_commands.app, name="graph")
 app.command()(privacy_commands.forget)
 app.command("fetch")(fetching.command)
+app.command("verify")(pair_commands.verify)
 
 INTERRUPTED = 130
 """What a shell gives a program that Ctrl-C ended."""
 
 WIDE = 400
 """Columns of a table that goes into a pipe or a file, where nothing need be folded."""
-
-SHOWN_PAIRS = 20
-"""Verdicts that are printed; the file holds them all."""
 
 Graph = Annotated[Path, typer.Option("--graph", help="The graph: OUT/graph.lbug of a build.")]
 Seed = Annotated[int, typer.Option(help="Names the draw; another one gives another benchmark.")]
@@ -233,43 +236,6 @@ def synth(
             progress=bars("synth"),
         )
     console.print(f"Tables: {out / 'hosp'}; what was planted: {out / 'planted.tsv'}")
-
-
-@app.command()
-def verify(
-    pairs: Annotated[Path, typer.Argument(help="A TSV with the columns head, predicate, tail.")],
-    out: Annotated[Path, typer.Option(help="Where to write the verdicts (TSV).")],
-    graph: Annotated[
-        Path | None,
-        typer.Option(help="A graph with knowledge; what ships with the package by default."),
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Print the evidence too.")] = False,
-) -> None:
-    """Give pairs of codes, CURIEs or names a verdict, a score and evidence."""
-    from rich.console import Console
-
-    from ehrkg.session import pairs as own
-
-    if out.resolve() == pairs.resolve():
-        raise UsageError("--out would overwrite the pairs", todo="name another file")
-    table = own.read_pairs(pairs)
-    verified = own.verify_table(table, graph)
-    rows = own.beside_rows(table, verified)
-    own.write_verdicts(rows, table.column_names, out)
-    console = Console(soft_wrap=True, highlight=False, markup=False)
-    for row in verified.relations.to_pylist()[:SHOWN_PAIRS]:
-        console.print(
-            f"{row['verdict']:<12} {row['score']:.2f}  "
-            f"{row['head']} {row['predicate']} {row['tail']}  ({'; '.join(row['reasons'])})"
-        )
-    if explain:
-        for row in verified.evidence.to_pylist():
-            console.print(
-                f"  {row['polarity']:<12} {row['kind']:<12} {row['text']} ({row['source']})"
-            )
-    counts = Counter(row["verdict"] for row in rows)
-    told = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
-    console.print(f"{len(rows):,} pairs: {told or 'none'}. Written: {out}")
 
 
 @app.command()

@@ -27,8 +27,8 @@ from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
 from ehrkg.session.exports import Exports
 from ehrkg.session.mapped import explain_code, stored_mapping
-from ehrkg.session.pairs import as_pairs
-from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
+from ehrkg.session.pairs import as_pairs, with_statistics
+from ehrkg.verify import Embedder, Judge, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
 
 
@@ -186,6 +186,7 @@ class KnowledgeGraph(Exports, Closing):
         *,
         policy: Policy | None = None,
         embedder: Embedder | None = None,
+        judge: Judge | None = None,
     ) -> Verified:
         """Give each relation a verdict, a score and its evidence.
 
@@ -195,9 +196,11 @@ class KnowledgeGraph(Exports, Closing):
                 CURIEs or names.
             policy: the rule that turns evidence into a verdict; strict by default.
             embedder: for definition evidence; the packaged MiniLM by default.
+            judge: a local model that grades the sentences found (``ehrkg.verify.NliJudge``).
 
         Returns:
-            Relations and evidence. A proposer's relations are also written into the graph.
+            Relations and evidence. A proposer's relations are also written into the graph; beside
+            a user's pairs stands what the graph's hospital counted of them.
         """
         if isinstance(relations, pa.Table) and "proposers" in relations.column_names:
             candidates, links = relations, self.mapping.links
@@ -209,11 +212,13 @@ class KnowledgeGraph(Exports, Closing):
             self.knowledge,
             policy=policy,
             embedder=embedder or SentenceTransformerEmbedder(),
+            judge=judge,
             ledger=self.ledger,
         )
-        if candidates is relations:
-            self._verified = verified
-            writers.write_relations(self.store, verified.relations, verified.evidence)
+        if candidates is not relations:
+            return with_statistics(verified, self.store)
+        self._verified = verified
+        writers.write_relations(self.store, verified.relations, verified.evidence)
         return verified
 
     def instantiate(

@@ -4,74 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehrkg import ontology
 from ehrkg import verify as verification
 from ehrkg.foundation.errors import InputError, UsageError
-from ehrkg.foundation.storage import write_atomically
-from ehrkg.foundation.texts import utf8_text
 from ehrkg.graph import open_store, readers
-from ehrkg.session.tsv import cell
+from ehrkg.graph.store import GraphStore
+from ehrkg.session.pair_files import read_pairs
+from ehrkg.verify.judge import Judge
 from ehrkg.verify.pairs import relation_ids
-from ehrkg.verify.schema import Verified
+from ehrkg.verify.schema import EVIDENCE, Verified
 
-ADDED = ("verdict", "score", "reasons", "origins", "sources")
+ADDED = ("verdict", "score", "reasons", "origins", "sources", "depends_on")
 """Columns that verdicts add to a user's own."""
-
-
-def read_pairs(path: Path) -> pa.Table:
-    """Read a tab-separated file of pairs as text.
-
-    As in KGX and SSSOM files a quote is a character like any other; only a value that stands whole
-    in quotes, with the quotes in it doubled, is taken out of them.
-
-    Raises:
-        InputError: the file is not there, is not UTF-8, or a line has another number of columns
-            than the header.
-    """
-    if not path.is_file():
-        raise InputError("there is no such file", file=path, todo="check the path that you gave")
-    lines = utf8_text(path, what="file").splitlines()
-    if not lines or not lines[0].strip():
-        raise InputError(
-            "the file is empty", file=path, expected="head, predicate, tail", todo="give it pairs"
-        )
-    header = [_unquoted(name) for name in lines[0].split("\t")]
-    columns: list[list[str]] = [[] for _ in header]
-    for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        row = line.split("\t")
-        if len(row) != len(header):
-            raise InputError(
-                "a line has another number of columns than the header",
-                file=path,
-                line=number,
-                found=len(row),
-                expected=str(len(header)),
-                todo="separate columns by tabs",
-            )
-        for column, value in zip(columns, row, strict=True):
-            column.append(_unquoted(value))
-    return pa.table(
-        {name: pa.array(values, pa.string()) for name, values in zip(header, columns, strict=True)}
-    )
-
-
-def _unquoted(value: str) -> str:
-    """A value out of its quotes, where it stands whole in them.
-
-    >>> _unquoted('"a ""b"" c"'), _unquoted('"Big" disease')
-    ('a "b" c', '"Big" disease')
-    """
-    inner = value[1:-1]
-    whole = len(value) >= 2 and value[0] == value[-1] == '"'
-    if whole and '"' not in inner.replace('""', ""):
-        return inner.replace('""', '"')
-    return value
 
 
 def as_pairs(given: object) -> pa.Table:
@@ -79,12 +27,19 @@ def as_pairs(given: object) -> pa.Table:
 
     Raises:
         UsageError: it is none of these.
-        InputError: the file can't be used.
+        InputError: the file can't be used, or a row of it.
     """
     if isinstance(given, pa.Table):
         return given
     if isinstance(given, str | Path):
-        return read_pairs(Path(given))
+        file = read_pairs(Path(given))
+        if complaint := file.complaint():
+            raise InputError(
+                complaint,
+                file=given,
+                todo="mend them, or read the file yourself and give the rows that you mean",
+            )
+        return file.table
     if isinstance(given, Sequence) and all(isinstance(row, Mapping) for row in given):
         return pa.Table.from_pylist([dict(row) for row in given])
     try:
@@ -97,44 +52,108 @@ def as_pairs(given: object) -> pa.Table:
         ) from error
 
 
-def verify_table(table: pa.Table, graph_path: Path | None) -> Verified:
-    """Verify pairs against a graph's knowledge, or against what ships with the package."""
+def verify_table(
+    table: pa.Table,
+    graph_path: Path | None,
+    *,
+    knowledge: Sequence[str] = (),
+    model: str | None = None,
+    judge: str | None = None,
+    cache: Path | None = None,
+) -> Verified:
+    """Verify pairs against a graph's knowledge, or against what ships with the package.
+
+    Args:
+        table: head, predicate, tail (and route), as codes, CURIEs or names.
+        graph_path: a graph with knowledge; its hospital's statistics are shown too.
+        knowledge: further knowledge and texts, PATH or FORMAT=PATH.
+        model: the embedding model, by name or folder.
+        judge: a folder with a model of natural language inference that grades sentences.
+        cache: a folder where embedded sentences are kept.
+    """
+    embedder = verification.SentenceTransformerEmbedder(model)
+    grader = _judge(judge)
     if graph_path is None:
-        knowledge = ontology.shipped()
-    else:
-        with open_store(graph_path, read_only=True) as store:
-            knowledge = readers.read_knowledge(store)
-    candidates, links = verification.resolve_pairs(table, knowledge)
+        return _verified(table, ontology.shipped(), knowledge, embedder, grader, cache)
+    with open_store(graph_path, read_only=True) as store:
+        known = readers.read_knowledge(store)
+        found = _verified(table, known, knowledge, embedder, grader, cache)
+        return with_statistics(found, store)
+
+
+def _judge(folder: str | None) -> Judge | None:
+    if folder is None:
+        return None
+    from ehrkg.verify.judge import NliJudge
+
+    return NliJudge(folder)
+
+
+def _verified(
+    table: pa.Table,
+    known: ontology.Knowledge,
+    further: Sequence[str],
+    embedder: verification.Embedder,
+    judge: Judge | None,
+    cache: Path | None,
+) -> Verified:
+    if further:
+        known = ontology.merge(known, *(ontology.load(path) for path in further))
+    candidates, links = verification.resolve_pairs(table, known)
     return verification.verify(
-        candidates, links, knowledge, embedder=verification.SentenceTransformerEmbedder()
+        candidates, links, known, embedder=embedder, judge=judge, cache=cache
     )
 
 
-def beside_rows(table: pa.Table, verified: Verified) -> list[dict[str, Any]]:
+def with_statistics(verified: Verified, store: GraphStore) -> Verified:
+    """The verdicts on a user's pairs, with what the graph's hospital counted of the same pairs.
+
+    The counts are shown as evidence of their own kind; neither verdict nor score heeds them. A pair
+    given without a route gets those of all its routes.
+    """
+    stored = readers.read_relations(store).select(["id", "head", "predicate", "tail", "route"])
+    mine: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    rows = verified.relations.select(["id", "head", "predicate", "tail", "route"]).to_pylist()
+    for row in rows:
+        pair = (row["head"], row["predicate"], row["tail"])
+        mine.setdefault(pair, []).append((row["id"], row["route"]))
+    asked: dict[str, list[tuple[str, str]]] = {}
+    for row in stored.to_pylist():
+        for relation, route in mine.get((row["head"], row["predicate"], row["tail"]), ()):
+            if route in ("", row["route"]):
+                asked.setdefault(row["id"], []).append((relation, row["route"]))
+    if not asked:
+        return verified
+    evidence = readers.read_evidence(store)
+    counted = evidence.filter(pc.equal(evidence.column("kind"), "statistic")).to_pylist()
+    added = [
+        {**row, "relation": relation, "text": f"{route}: {row['text']}" if route else row["text"]}
+        for row in counted
+        for relation, route in asked.get(row["relation"], ())
+    ]
+    table = pa.Table.from_pylist(added, schema=EVIDENCE)
+    has = pc.is_in(
+        verified.relations.column("id"), value_set=table.column("relation").combine_chunks()
+    )
+    place = verified.relations.schema.get_field_index("n_statistic")
+    relations = verified.relations.set_column(
+        place, verified.relations.schema.field(place), has.cast(pa.int32())
+    )
+    order = [(name, "ascending") for name in ("relation", "kind", "id")]
+    return Verified(relations, pa.concat_tables([verified.evidence, table]).sort_by(order))
+
+
+def beside_rows(table: pa.Table, verified: Verified) -> pa.Table:
     """The user's rows in their order and with all their columns, each with its verdict.
 
     Args:
-        table: the user's pairs.
+        table: the user's pairs; a column that is named as one of ``ADDED`` gives way to it.
         verified: what came of them.
     """
-    found = {row["id"]: row for row in verified.relations.to_pylist()}
-    return [
-        {name: value for name, value in row.items() if name not in ADDED}
-        | {name: found[relation][name] for name in ADDED}
-        for row, relation in zip(table.to_pylist(), relation_ids(table), strict=True)
-    ]
-
-
-def write_verdicts(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
-    """Write rows as TSV, by rename; lists are joined by "; ".
-
-    Args:
-        rows: as ``beside_rows`` gives them.
-        columns: the user's own; those of ``ADDED`` follow them.
-        path: where to.
-    """
-    names = [*(name for name in columns if name not in ADDED), *ADDED]
-    lines = ["\t".join(names)]
-    lines += ["\t".join(cell(row[name]) for name in names) for row in rows]
-    text = "\n".join(lines) + "\n"
-    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    own = table.select([name for name in table.column_names if name not in ADDED])
+    ids = verified.relations.column("id").combine_chunks()
+    place = pc.index_in(pa.array(relation_ids(table), pa.string()), value_set=ids)
+    found = verified.relations.select(ADDED).take(place)
+    for name in ADDED:
+        own = own.append_column(name, found.column(name))
+    return own

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehrkg.foundation.storage import write_atomically
+
+LIST = "; "
+"""Between the values of a list."""
 
 
 def write_tsv(table: pa.Table, path: Path) -> None:
@@ -15,9 +19,9 @@ def write_tsv(table: pa.Table, path: Path) -> None:
     Raises:
         InputError: the file can't be written there.
     """
-    lines = ["\t".join(table.column_names)]
-    lines += ["\t".join(cell(row[name]) for name in row) for row in table.to_pylist()]
-    text = "\n".join(lines) + "\n"
+    columns = [_cells(column) for column in table.columns]
+    lines = pc.binary_join_element_wise(*columns, "\t").to_pylist() if len(table) else []
+    text = "\n".join(["\t".join(table.column_names), *lines]) + "\n"
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
@@ -28,6 +32,25 @@ def cell(value: object) -> str:
     ('a; b', '', 'a b')
     """
     if isinstance(value, list):
-        return "; ".join(map(str, value))
+        return LIST.join(map(str, value))
     text = "" if value is None else str(value)
     return " ".join(text.splitlines()).replace("\t", " ")
+
+
+def _cells(column: pa.ChunkedArray) -> pa.Array:
+    """A column as cells; each distinct value is written once, since most stand in many rows."""
+    kind = column.type
+    if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):
+        column = pc.binary_join(column, LIST)
+    elif pa.types.is_nested(kind):
+        return pa.array([cell(value) for value in column.to_pylist()], pa.string())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    told = column.combine_chunks()
+    if isinstance(told, pa.ChunkedArray):
+        told = told.chunk(0) if told.num_chunks else pa.array([], told.type)
+    words = pa.array([cell(value) for value in told.dictionary.to_pylist()], pa.string())
+    return pc.fill_null(words.take(told.indices), "")
+
+
+__all__ = ["cell", "write_tsv"]

@@ -9,6 +9,7 @@ from ehrkg.verify.schema import EVIDENCE, RELATIONS, Verified
 
 if TYPE_CHECKING:
     from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder
+    from ehrkg.verify.judge import Judge, ModelJudge, NliJudge
     from ehrkg.verify.pairs import Pairs, resolve_pairs
     from ehrkg.verify.policy import Policy
     from ehrkg.verify.verifier import verify
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Embedder": "ehrkg.foundation.embedding",
     "SentenceTransformerEmbedder": "ehrkg.foundation.embedding",
+    "Judge": "judge",
+    "ModelJudge": "judge",
+    "NliJudge": "judge",
     "Pairs": "pairs",
     "Policy": "policy",
     "by_proposer": "worth",
@@ -28,6 +32,9 @@ __all__ = [
     "EVIDENCE",
     "RELATIONS",
     "Embedder",
+    "Judge",
+    "ModelJudge",
+    "NliJudge",
     "Pairs",
     "Policy",
     "SentenceTransformerEmbedder",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -95,17 +96,8 @@ def _claims(table: pa.Table) -> list[tuple[str, str, str, str]]:
 
 
 def _columns(table: pa.Table) -> dict[str, list[str]]:
-    found = {str(name).strip().lower(): name for name in table.column_names}
-    for name in ("head", "predicate", "tail"):
-        if name not in found:
-            raise InputError(
-                "the column is missing",
-                column=name,
-                found=", ".join(table.column_names),
-                expected="head, predicate, tail (and route, where it matters)",
-                todo="rename or add the column",
-            )
-    columns = {}
+    found = columns_of(table.column_names)
+    columns: dict[str, list[str]] = {}
     for name in ("head", "predicate", "tail", "route"):
         if name in found:
             texts = pc.fill_null(table.column(found[name]).cast(pa.string()), "")
@@ -115,15 +107,59 @@ def _columns(table: pa.Table) -> dict[str, list[str]]:
     return columns
 
 
-def _predicates(texts: list[str]) -> list[str]:
-    known = {text: from_biolink(text) for text in set(texts)}
-    clinical = [name for name, row in PREDICATES.items() if row.group == "clinical"]
-    for line, text in enumerate(texts, start=1):
-        if known[text] not in clinical:
-            raise UsageError(
-                f"row {line}: unknown predicate {text!r}", todo="use one of " + ", ".join(clinical)
+def columns_of(names: Iterable[str], *, file: Path | None = None) -> dict[str, str]:
+    """The columns of a user's table by what ehrkg calls them.
+
+    Args:
+        names: as the table has them; case and blanks don't matter.
+        file: where they stand, for the message.
+
+    Raises:
+        InputError: head, predicate or tail is missing.
+
+    >>> columns_of(["Head ", "PREDICATE", "tail", "note"])["head"]
+    'Head '
+    """
+    names = [str(name) for name in names]
+    found = {name.strip().lower(): name for name in names}
+    for name in ("head", "predicate", "tail"):
+        if name not in found:
+            raise InputError(
+                "the column is missing",
+                file=file,
+                column=name,
+                found=", ".join(names),
+                expected="head, predicate, tail (and route, where it matters), separated by tabs",
+                todo="rename or add the column",
             )
-    return [str(known[text]) for text in texts]
+    return found
+
+
+def known_predicates() -> list[str]:
+    """The predicates that claims may have."""
+    return [name for name, row in PREDICATES.items() if row.group == "clinical"]
+
+
+def known_predicate(text: str) -> str | None:
+    """The predicate that a word stands for; ``None`` where it stands for none.
+
+    >>> known_predicate("biolink:treats"), known_predicate("cures")
+    ('TREATS', None)
+    """
+    name = from_biolink(text.strip())
+    return name if name in known_predicates() else None
+
+
+def _predicates(texts: list[str]) -> list[str]:
+    known = {text: known_predicate(text) for text in set(texts)}
+    found = [known[text] for text in texts]
+    if None in known.values():
+        line = found.index(None)
+        raise UsageError(
+            f"row {line + 1}: unknown predicate {texts[line]!r}",
+            todo="use one of " + ", ".join(known_predicates()),
+        )
+    return [str(name) for name in found]
 
 
 def _canonical(text: str) -> str:

@@ -1,0 +1,271 @@
+"""How fast many pairs are verified, and many claims retrieved for; peers side by side.
+
+    python tests/benchmarks/verify_speed.py ../shared/data [pairs] [peers] [retrieval] [--cache DIR]
+
+Knowledge is what ships and every open table of ``../shared/data`` that states something.
+
+* pairs: 1,000,000 pairs (all statements of the knowledge that a drug treats something, others drawn
+  by hash from the same drugs and diseases; one in ten by names) in a TSV file, read, resolved,
+  verified by paths and written as verdicts. Target: under 60 s after the knowledge is loaded.
+* peers: a sample of the same pairs, one Cypher query a pair on the embedded graph, and one shortest
+  path a pair in NetworkX, both over the same edges, in the same run. Target: 50 times their
+  throughput. The peers only find one way; ours weighs all of them and writes their witnesses.
+* retrieval: 100,000 real sentences (definitions, MedQuAD's passages) embedded once by MiniLM and
+  reused from --cache; the ten nearest for 100,000 claims made of the knowledge's own statements.
+  Targets: under 60 s once embedded, recall@10 of 0.95 or more against an exact search.
+
+CPU seconds stand beside the clock's, since other work on the machine slows the clock only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pyarrow.compute as pc
+
+from ehrkg import ontology
+from ehrkg.foundation.embedding import SentenceTransformerEmbedder, embed
+from ehrkg.foundation.hashing import mix, order_by_hash
+from ehrkg.foundation.storage import write_atomically
+from ehrkg.graph import open_store
+from ehrkg.graph.writers import write_knowledge
+from ehrkg.ontology.predicates import PREDICATES
+from ehrkg.session.pairs import beside_rows, read_pairs, write_verdicts
+from ehrkg.verify import Policy, resolve_pairs, verify
+from ehrkg.verify.index import SentenceIndex, recall_of
+from ehrkg.verify.sentences import split_sentences
+
+PAIRS, SENTENCES, CLAIMS = 1_000_000, 100_000, 100_000
+CYPHER_SAMPLE, NETWORKX_SAMPLE, EXACT_SAMPLE = 200, 2_000, 2_000
+SECONDS, TIMES, RECALL = 60, 50, 0.95
+TABLES = (
+    "drugbank-vocabulary/*.csv",
+    "drugcentral/drugcentral.obo",
+    "drugcentral/indications*.tsv",
+    "everycure/*.tsv",
+    "everycure/*.csv.gz",
+    "hdo/*.tsv",
+    "hdo/*.obo",
+    "hetionet/*nodes.tsv",
+    "maxo/*.tsv",
+    "medquad/*.tar.gz",
+    "mondo/*.tsv",
+    "openfda-ndc/*.csv",
+    "pharmgkb/*.tsv",
+)
+ENDS = ("subject", "object")
+Made = TypeVar("Made")
+Pair = tuple[str, str]
+
+
+class Clock:
+    """Prints what took how long, by the clock and by the processor."""
+
+    def __init__(self) -> None:
+        self.wall = self.cpu = 0.0
+
+    def __call__(self, what: str, work: Callable[[], Made]) -> Made:
+        wall, cpu = time.perf_counter(), time.process_time()
+        made = work()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        self.wall, self.cpu = self.wall + wall, self.cpu + cpu
+        print(f"  {what:<46} {wall:8.1f} s {cpu:8.1f} s CPU", flush=True)
+        return made
+
+    def against(self, seconds: float) -> None:
+        word = "yes" if self.wall < seconds else "NO"
+        print(f"  in all {self.wall:.1f} s ({self.cpu:.1f} s CPU); under {seconds} s: {word}\n")
+
+
+def all_knowledge(data: Path) -> ontology.Knowledge:
+    files = sorted(file for pattern in TABLES for file in data.glob(pattern))
+    return ontology.merge(ontology.shipped(), *(ontology.load(file) for file in files))
+
+
+def drawn_pairs(knowledge: ontology.Knowledge, number: int) -> list[Pair]:
+    """All (drug, disease) that are stated, then as many drawn ones as are wanted."""
+    edges = knowledge.edges.filter(pc.equal(knowledge.edges["predicate"], "TREATS"))
+    stated = list(dict.fromkeys(zip(*(edges[end].to_pylist() for end in ENDS), strict=True)))
+    heads, tails = (sorted({pair[end] for pair in stated}) for end in (0, 1))
+    lots = np.arange(2 * number)
+    first = (mix(1, lots) % np.uint64(len(heads))).astype(np.int64).tolist()
+    second = (mix(2, lots) % np.uint64(len(tails))).astype(np.int64).tolist()
+    drawn = ((heads[a], tails[b]) for a, b in zip(first, second, strict=True))
+    return list(dict.fromkeys([*stated[: number // 10], *drawn]))[:number]
+
+
+def write_pairs(pairs: list[Pair], knowledge: ontology.Knowledge, path: Path) -> None:
+    concepts = knowledge.concepts
+    names = dict(zip(concepts["id"].to_pylist(), concepts["name"].to_pylist(), strict=True))
+    lines = ["head\tpredicate\ttail"]
+    for place, (head, tail) in enumerate(pairs):
+        if place % 10 == 0:
+            head, tail = (names.get(end) or end for end in (head, tail))
+        lines.append(f"{head}\tTREATS\t{tail}")
+    text = "\n".join(lines) + "\n"
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def verify_many(knowledge: ontology.Knowledge, number: int) -> float:
+    """Pairs a second, the whole way from file to file."""
+    print(f"{number:,} pairs, {len(knowledge.concepts):,} concepts, {len(knowledge.edges):,} edges")
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        given, out = Path(folder) / "pairs.tsv", Path(folder) / "verdicts.tsv"
+        write_pairs(drawn_pairs(knowledge, number), knowledge, given)
+        table = clock("reading the file", lambda: read_pairs(given).table)
+        candidates, links = clock("resolving ends", lambda: resolve_pairs(table, knowledge))
+        found = clock(
+            "verdicts, scores, evidence",
+            lambda: verify(candidates, links, knowledge, policy=Policy(definition_bonus=0.0)),
+        )
+        clock(
+            "writing verdicts",
+            lambda: write_verdicts(beside_rows(table, found), out),
+        )
+    verdicts = Counter(found.relations["verdict"].to_pylist())
+    print("  " + ", ".join(f"{many:,} {word}" for word, many in sorted(verdicts.items())))
+    rate = number / clock.wall
+    print(f"  {len(found.evidence):,} pieces of evidence; {rate:,.0f} pairs a second")
+    clock.against(SECONDS)
+    return rate
+
+
+def compare(knowledge: ontology.Knowledge, ours: float) -> None:
+    """The same pairs by a Cypher query each, and by NetworkX."""
+    pairs = drawn_pairs(knowledge, PAIRS)
+    for name, sample, joins in (
+        ("Cypher, one query a pair", CYPHER_SAMPLE, cypher_joins(knowledge)),
+        ("NetworkX, one shortest path a pair", NETWORKX_SAMPLE, networkx_joins(knowledge)),
+    ):
+        join = next(joins)
+        chosen = [pairs[place * (len(pairs) // sample)] for place in range(sample)]
+        began = time.perf_counter()
+        joined = sum(join(*pair) for pair in chosen)
+        rate = sample / (time.perf_counter() - began)
+        joins.close()
+        word = "yes" if ours >= TIMES * rate else "NO"
+        print(f"  {name}: {rate:,.1f} pairs a second on {sample:,} ({joined:,} joined)")
+        print(f"    ours {ours / rate:,.0f} times as many; {TIMES} times: {word}", flush=True)
+    print()
+
+
+def cypher_joins(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str], bool]]:
+    """As one would write it: stated, or stated of a genus of the disease up to two levels up."""
+    query = (
+        "MATCH (h:Concept {id: $head})-[e:TREATS]->(g:Concept)<-[:SUBCLASS_OF*0..2]-"
+        "(t:Concept {id: $tail}) WHERE e.negated = false RETURN count(*) AS ways"
+    )
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "g.lbug") as store:
+        write_knowledge(store, knowledge)
+        yield lambda head, tail: store.query(query, head=head, tail=tail)["ways"].to_pylist() != [0]
+
+
+def networkx_joins(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str], bool]]:
+    import networkx
+
+    graph = networkx.Graph()
+    ends = (knowledge.edges[end].to_pylist() for end in ENDS)
+    graph.add_edges_from(zip(*ends, strict=True))
+
+    def join(head: str, tail: str) -> bool:
+        try:
+            return bool(networkx.shortest_path(graph, head, tail))
+        except (networkx.NetworkXNoPath, networkx.NodeNotFound):
+            return False
+
+    yield join
+
+
+def real_sentences(knowledge: ontology.Knowledge, number: int) -> list[str]:
+    """Definitions' sentences first, then passages', as many as wanted, chosen by hash."""
+    texts = (knowledge.concepts["definition"], knowledge.passages["text"])
+    defined, said = (
+        {part[:300] for text in pc.unique(column).to_pylist() for part in split_sentences(text)}
+        for column in texts
+    )
+    said -= defined
+    chosen = [*order_by_hash(defined, "speed"), *order_by_hash(said, "speed")][:number]
+    return sorted(chosen)
+
+
+def real_claims(knowledge: ontology.Knowledge, number: int) -> list[str]:
+    """Statements of the knowledge in words; by drawn pairs where there are too few."""
+    concepts, edges = knowledge.concepts, knowledge.edges
+    names = dict(zip(concepts["id"].to_pylist(), concepts["name"].to_pylist(), strict=True))
+    rows = zip(
+        *(edges[name].to_pylist() for name in ("subject", "predicate", "object")), strict=True
+    )
+    claims = {
+        f"{names[head]} {PREDICATES[predicate].words} {names[tail]}"
+        for head, predicate, tail in rows
+        if names.get(head) and names.get(tail) and predicate != "SUBCLASS_OF"
+    }
+    more = (
+        f"{names[head]} treats {names[tail]}"
+        for head, tail in drawn_pairs(knowledge, 2 * number)
+        if names.get(head) and names.get(tail)
+    )
+    return [*sorted(claims), *(one for one in more if one not in claims)][:number]
+
+
+def retrieve(knowledge: ontology.Knowledge, cache: Path) -> None:
+    """The ten nearest sentences for each of many claims."""
+    sentences, claims = real_sentences(knowledge, SENTENCES), real_claims(knowledge, CLAIMS)
+    print(f"{len(claims):,} claims among {len(sentences):,} sentences")
+    embedder, setup = SentenceTransformerEmbedder(), Clock()
+    setup("embedding sentences, or reading them", lambda: embed(sentences, embedder, cache))
+    asked = setup("embedding claims, or reading them", lambda: embed(claims, embedder, cache))
+    again = Clock()
+    again("sentences' vectors again, from disk", lambda: embed(sentences, embedder, cache))
+    index = setup("building the index, or reading it", lambda: made(sentences, embedder, cache))
+    clock = Clock()
+    index = clock("the index, from disk", lambda: made(sentences, embedder, cache))
+    found = clock("ten nearest for every claim", lambda: index.search(asked, 10))
+    clock.against(SECONDS)
+    sample = np.arange(0, len(claims), len(claims) // EXACT_SAMPLE)
+    exact = asked[sample] @ embed(sentences, embedder, cache).T
+    truth = -np.sort(-exact, axis=1)[:, :10]
+    near = np.take_along_axis(exact, np.maximum(found[sample], 0), axis=1)
+    recall = recall_of(near, truth)
+    word = "yes" if recall >= RECALL else "NO"
+    print(
+        f"  {index.kind}: recall@10 {recall:.3f} on {len(sample):,} claims against exact "
+        f"(on its own probes {index.recall:.3f}); {RECALL} or more: {word}\n"
+    )
+
+
+def made(sentences: list[str], embedder: SentenceTransformerEmbedder, cache: Path) -> SentenceIndex:
+    return SentenceIndex(sentences, embedder, cache)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("parts", nargs="*", default=[])
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "ehrkg-speed")
+    parser.add_argument("--number", type=int, default=PAIRS)
+    given = parser.parse_args()
+    parts = set(given.parts) or {"pairs", "peers", "retrieval"}
+    if not parts <= {"pairs", "peers", "retrieval"}:
+        sys.exit("parts: pairs, peers, retrieval")
+    loading = Clock()
+    knowledge = loading("loading the knowledge", lambda: all_knowledge(given.data))
+    if parts & {"pairs", "peers"}:
+        ours = verify_many(knowledge, given.number)
+        if "peers" in parts:
+            compare(knowledge, ours)
+    if "retrieval" in parts:
+        retrieve(knowledge, given.cache)
+
+
+if __name__ == "__main__":
+    main()
