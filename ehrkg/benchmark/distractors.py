@@ -37,7 +37,13 @@ class Strategy(Protocol):
         """How far each candidate is from where it should be, in steps; TOO_FAR where it is out."""
 
     def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
-        """Why this distractor, in a few words (both are rows of the pool)."""
+        """Why this distractor, in a few words.
+
+        Args:
+            answer: of the answer's row of the pool, ``band`` and ``decile``.
+            distractor: the same of the distractor's.
+            steps: as the strategy counted them.
+        """
 
 
 class Frequency:

@@ -28,6 +28,9 @@ TOO_FAR = -1
 LONGEST = 32
 """Candidates a list; the bits of the word in which it is kept which of them clash."""
 
+TIE = 1e-10
+"""What a place in the pool costs: luck is rounded, and of equals the first comes first."""
+
 NOBODY = -1
 
 
@@ -73,26 +76,36 @@ def shortlist(questions: Questions, steps: Steps, *, seed: int) -> Shortlist:
         steps: how far each candidate is off, len(questions) x len(pool); TOO_FAR where it is out.
         seed: names the draw.
     """
-    row, column = np.nonzero(questions.allowed & (steps != TOO_FAR))
+    allowed = questions.allowed & (steps != TOO_FAR)
+    row, column = np.nonzero(allowed)
     template = hash_strings(seed, [one["id"] for one in questions.templates])
     entity = hash_strings(seed, [one["entity"] for one in questions.pool.rows])
     draw = uniform(seed, template[row], entity[column])
     gumbel = -np.log(-np.log(np.clip(draw, 1e-12, 1 - 1e-12)))
-    off = steps[row, column]
-    luck = np.round(gumbel - settings()["widening"]["step_cost"] * off, 5)
-    order = np.lexsort((column, -luck, row))
-    row, column, luck, off = row[order], column[order], luck[order], off[order]
-    place = np.arange(len(row)) - np.searchsorted(row, row)
-    kept = place < LONGEST
-    row, column, place = row[kept], column[kept], place[kept]
-    shape = (len(questions.templates), LONGEST)
+    luck = np.full(allowed.shape, -np.inf)
+    luck[row, column] = np.round(gumbel - settings()["widening"]["step_cost"] * steps[allowed], 5)
+    luck -= np.arange(allowed.shape[1]) * TIE
+    best = _best(luck, min(LONGEST, allowed.shape[1]))
+    shape = (len(allowed), LONGEST)
     members = np.full(shape, NOBODY, np.int32)
-    members[row, place] = column
     scores = np.full(shape, -np.inf, np.float32)
-    scores[row, place] = luck[kept]
     stepped = np.zeros(shape, np.int16)
-    stepped[row, place] = off[kept]
+    n = best.shape[1]
+    scores[:, :n] = np.take_along_axis(luck, best, axis=1)
+    there = np.isfinite(scores[:, :n])
+    members[:, :n] = np.where(there, best, NOBODY)
+    stepped[:, :n] = np.where(there, np.take_along_axis(steps, best, axis=1), 0)
     return Shortlist(members, scores, stepped, _clashes(members, questions.pool.clash))
+
+
+def _best(luck: Scores, n: int) -> Ints:
+    """The columns of the n greatest numbers of each row, greatest first."""
+    if n < luck.shape[1]:
+        some = np.argpartition(-luck, n - 1, axis=1)[:, :n]
+    else:
+        some = np.tile(np.arange(luck.shape[1]), (len(luck), 1))
+    order = np.argsort(-np.take_along_axis(luck, some, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1).astype(np.int64)
 
 
 def _clashes(members: npt.NDArray[np.int32], clash: Grid) -> npt.NDArray[np.uint32]:

@@ -82,7 +82,9 @@ def render_stem(
     words["asked"] = asked
     chosen = _compiled(template["task"], phrasing % n_phrasings(template["task"]), format)
     words["lead"] = chosen.lead if words["n_conditions"] != 1 else chosen.lead_one
-    return " ".join(chosen.words.render(words).split())
+    # A context of its own for each stem costs more than filling it in; these words are all of it.
+    context = chosen.words.new_context(words, shared=True)
+    return " ".join("".join(chosen.words.root_render_func(context)).split())
 
 
 class _Phrasing(NamedTuple):

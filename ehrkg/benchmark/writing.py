@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark.accepted import Accepted
+from ehrkg.benchmark.code_classes import REMEMBERED
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.draws import PIECE, Drawn
 from ehrkg.benchmark.names import display
@@ -24,6 +28,9 @@ OPEN = "oeq"
 """The format without options."""
 
 Row = Mapping[str, Any]
+
+
+_display = lru_cache(maxsize=REMEMBERED)(display)
 
 
 class Piece:
@@ -147,7 +154,7 @@ class Choices:
         self._hashed = hash_strings(seed, [row["entity"] for row in rows])
         self._salt = hash64(seed, drawn.strategy.name, drawn.n_options, "order") >> 1
         self._reasons = Numbered()
-        self._reason_of: dict[tuple[int, int, int], int] = {}
+        self._looked = [drawn.pool.column(name).astype(np.int64) for name in ("band", "decile")]
         self._answer_reason = self._reasons.of("answer")
         self.alike = 0
         """Questions left out because no name tells two of their options apart."""
@@ -215,25 +222,32 @@ class Choices:
         found = np.full((n, k), self._answer_reason, dtype=np.int64)
         if not n:
             return found
-        rows, strategy = self.drawn.pool.rows, self.drawn.strategy
+        # A reason looks at band, decile and steps alone, so each combination is told once.
         keys = np.stack(
             [
-                np.repeat(members[:, :1], k - 1, axis=1),
-                members[:, 1:],
+                *(np.repeat(looked[members[:, :1]], k - 1, axis=1) for looked in self._looked),
+                *(looked[members[:, 1:]] for looked in self._looked),
                 self.drawn.steps[here],
             ],
             axis=-1,
-        ).reshape(-1, 3)
-        distinct, which = np.unique(keys, axis=0, return_inverse=True)
+        ).reshape(-1, 5)
+        sizes = keys.max(axis=0) + 1
+        _, first, which = np.unique(
+            np.ravel_multi_index(tuple(keys.T), tuple(sizes)),
+            return_index=True,
+            return_inverse=True,
+        )
         numbers = np.array(
-            [
-                self._reasons.of(strategy.reason(rows[answer], rows[other], steps))
-                for answer, other, steps in distinct.tolist()
-            ],
-            dtype=np.int64,
+            [self._reasons.of(self._reason(*keys[at].tolist())) for at in first], dtype=np.int64
         )
         found[:, 1:] = numbers[which.ravel()].reshape(n, k - 1)
         return found
+
+    def _reason(self, *key: int) -> str:
+        band, decile, other_band, other_decile, steps = key
+        return self.drawn.strategy.reason(
+            {"band": band, "decile": decile}, {"band": other_band, "decile": other_decile}, steps
+        )
 
 
 class Numbered:
@@ -271,7 +285,7 @@ def open_items(
         strategy="",
         stems=[piece.stem(at, OPEN) for at in chosen.tolist()],
     )
-    names = [display(codes[row["answer"][0]], row["answer_route"]) for row in rows]
+    names = [_display(codes[row["answer"][0]], row["answer_route"]) for row in rows]
     return as_items(
         shared
         | {
@@ -301,6 +315,30 @@ def in_pieces(
         seed: orders options and chooses phrasings.
         history: earlier admissions told of.
     """
+    with uncollected():
+        yield from _in_pieces(templates, write, cohort, seed=seed, history=history)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let Python look for no cycles: millions of plain rows make none, and looking takes long."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _in_pieces(
+    templates: pa.Table,
+    write: Callable[[Piece], list[pa.Table]],
+    cohort: Cohort,
+    *,
+    seed: int,
+    history: int,
+) -> Iterator[pa.Table]:
     for start in range(0, templates.num_rows, PIECE):
         piece = Piece(templates.slice(start, PIECE), start, cohort, seed=seed, history=history)
         tables = [table for table in write(piece) if table.num_rows]
