@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,22 +16,22 @@ from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.keys import SecretKey
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import read_parquet
-from ehrkg.graph import GraphStore, catalogue, readers, writers
-from ehrkg.graph.explain import explain_template
-from ehrkg.graph.explanation import Explanation
-from ehrkg.graph.neighbourhood import Neighbourhood, neighbourhood
+from ehrkg.graph import GraphStore, readers, writers
 from ehrkg.mapping import MappingExplanation, Overrides
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
+from ehrkg.session.asked import Asked
 from ehrkg.session.exports import Exports
 from ehrkg.session.mapped import explain_code, stored_mapping
 from ehrkg.session.pairs import as_pairs, with_statistics
+from ehrkg.session.what_if import pairs_without, relations_without
 from ehrkg.verify import Embedder, Judge, Policy, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
+from ehrkg.verify.without import WhatIf
 
 
-class KnowledgeGraph(Exports, Closing):
+class KnowledgeGraph(Asked, Exports, Closing):
     """A knowledge graph of patients, codes, concepts, relations and templates.
 
     Each method runs one stage, writes what it found into the graph and keeps it at hand; on a graph
@@ -221,6 +220,43 @@ class KnowledgeGraph(Exports, Closing):
         writers.write_relations(self.store, verified.relations, verified.evidence)
         return verified
 
+    def what_if(
+        self,
+        relations: object = None,
+        *,
+        without_source: str,
+        policy: Policy | None = None,
+        embedder: Embedder | None = None,
+    ) -> WhatIf:
+        """The verdicts if a source had said nothing; nothing is written into the graph.
+
+        Args:
+            relations: the graph's own by default, or pairs of yours, as ``verify`` takes them.
+            without_source: the infores id of a source of the knowledge.
+            policy: as in ``verify``.
+            embedder: as in ``verify``.
+
+        Returns:
+            The verdicts without it; ``.changed`` is a table of those that are other now.
+
+        Raises:
+            UsageError: the knowledge has nothing of that source.
+        """
+        embedder = embedder or SentenceTransformerEmbedder()
+        if relations is not None:
+            table = as_pairs(relations)
+            return pairs_without(table, self.knowledge, without_source, policy, embedder)
+        return relations_without(
+            self.verified,
+            self.mapping.links,
+            self.hospital.codes,
+            self.knowledge,
+            without_source,
+            policy,
+            embedder,
+            self._overrides,
+        )
+
     def instantiate(
         self,
         *,
@@ -272,62 +308,6 @@ class KnowledgeGraph(Exports, Closing):
             pool=made.pool,
             store=self.store,
         )
-
-    def query(self, cypher: str, **parameters: Any) -> pa.Table:
-        """Answer a read-only Cypher query with a table.
-
-        Args:
-            cypher: one statement, without writes and without access to files or network.
-            parameters: its ``$parameters``, always bound.
-
-        Raises:
-            UsageError: the query is refused, or the engine does not understand it.
-        """
-        if not isinstance(cypher, str):
-            raise UsageError(
-                f"{cypher!r} is no query", todo='give one as text: kg.query("MATCH ... RETURN ...")'
-            )
-        return self.store.query(cypher, **parameters)
-
-    @property
-    def audits(self) -> catalogue.Queries:
-        """The named queries that ship, audits and subsets; ``audit`` answers one."""
-        return catalogue.named_queries()
-
-    def audit(self, name: str, /, **parameters: Any) -> pa.Table:
-        """Answer a named query, or a file of one's own, with a table; read-only.
-
-        Args:
-            name: as in ``kg.audits``, with or without its folder, or the path of a file.
-            parameters: its parameters; the others keep their defaults.
-
-        Raises:
-            UsageError: there is no such query or parameter, or a value is of another type.
-        """
-        return catalogue.find(name).ask(self.store, parameters)
-
-    def explain(self, item: str | Mapping[str, Any]) -> Explanation:
-        """The chain from a question to the rows of the tables and the knowledge behind it.
-
-        Args:
-            item: an item's id, or a template's, or an item as iterating over a benchmark gives it.
-
-        Raises:
-            UsageError: the graph has no such template.
-        """
-        name = item if isinstance(item, str) else str(item["item_id"])
-        return explain_template(self.store, name.split(".", 1)[0])
-
-    def neighbourhood(self, code: str) -> Neighbourhood:
-        """What surrounds a code: its concepts, relations on either side, and their evidence.
-
-        Args:
-            code: a Code id, such as ``ICD10CM:I50.23``.
-
-        Raises:
-            UsageError: the graph holds no such code.
-        """
-        return neighbourhood(self.store, code)
 
     @property
     def hospital(self) -> Hospital:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +89,25 @@ class KnowledgeArrays:
         self.source = _texts(edges.column("source"))
         self.origin = _texts(edges.column("origin"))
         self.edge_ids: list[str] = edges.column("id").to_pylist()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was worked out of the edges."""
         self._closures: dict[int, StepTable] = {}
         self._steps: dict[Step, StepTable] = {}
         self._matrices: dict[tuple[Step, ...], Any] = {}
+        for name in ("parents", "degree", "sole_source"):
+            self.__dict__.pop(name, None)
+
+    def without(self, source: str) -> KnowledgeArrays:
+        """The same concepts under the same numbers, with the edges of all other sources."""
+        left = copy(self)
+        rows = np.flatnonzero(self.source != source)
+        for name in ("subject", "object", "predicate", "negated", "route", "source", "origin"):
+            setattr(left, name, getattr(self, name)[rows])
+        left.edge_ids = [self.edge_ids[row] for row in rows.tolist()]
+        left._forget()
+        return left
 
     def __len__(self) -> int:
         return len(self.concepts)

@@ -13,6 +13,11 @@ CHUNK = 20_000
 """Pairs whose witnesses are expanded together, to bound the memory."""
 
 
+SIEVED = 2_000
+"""Pairs above which those that no path joins are sieved out first: for fewer, expanding all costs
+less than the matrix of what reaches what."""
+
+
 @dataclass(frozen=True)
 class Witnesses:
     """Paths found, one a row.
@@ -45,8 +50,9 @@ class Witnesses:
 def find(arrays: KnowledgeArrays, path: MetaPath, heads: Ints, tails: Ints) -> Witnesses:
     """All paths of one kind between pairs of concepts.
 
-    Pairs that no such path joins are sieved out by one look-up in the sparse reach matrix; for the
-    others the edges are recovered by expanding from both ends and joining in the middle.
+    Of many pairs those that no such path joins are sieved out by one look-up in the sparse reach
+    matrix; for the others the edges are recovered by expanding from both ends and joining in the
+    middle.
 
     Args:
         arrays: the knowledge.
@@ -59,7 +65,7 @@ def find(arrays: KnowledgeArrays, path: MetaPath, heads: Ints, tails: Ints) -> W
         if node.kind:
             usable &= arrays.kinds[np.maximum(concepts, 0)] == node.kind
     rows = np.flatnonzero(usable)
-    if len(rows):
+    if len(rows) > SIEVED:
         reach = arrays.reach(path)
         if not reach.nnz:
             rows = rows[:0]

@@ -133,26 +133,3 @@ def total(parts: Tally, definition: Floats, coding_rule: Floats) -> Floats:
     """
     score = (parts.path + (1.0 - parts.path) * (definition + coding_rule)) * (1.0 - parts.against)
     return np.asarray(np.round(np.clip(score, 0.0, 1.0), 4), dtype=np.float64)
-
-
-def dependence(
-    backing: Backing, excluded: Floats, verdict: npt.NDArray[np.object_], policy: Policy
-) -> list[list[str]]:
-    """By claim: the sources without which a `supported` falls, by the same rule; sorted."""
-    found: list[list[str]] = [[] for _ in verdict]
-    supported = verdict == SUPPORTED
-    relevant = np.flatnonzero(supported[backing.claim]) if len(backing) else np.empty(0, np.int64)
-    some = backing.take(relevant)
-    claims = np.flatnonzero(supported)
-    place = np.full(len(verdict), -1)
-    place[claims] = np.arange(len(claims))
-    local = Backing(**{**some.__dict__, "claim": place[some.claim]})
-    for column, source in enumerate(backing.sources):
-        needed = local.needs[:, column]
-        if not needed.any():
-            continue
-        without = decide(tally(local, excluded[claims], ~needed), policy)
-        touched = np.unique(local.claim[needed])
-        for row in touched[without[touched] != SUPPORTED].tolist():
-            found[claims[row]].append(source)
-    return found

@@ -19,11 +19,12 @@ from ehrkg.verify import coding_rules, report
 from ehrkg.verify.arrays import KnowledgeArrays
 from ehrkg.verify.backing import SUPPORTS, Backing, LinkedPairs, back, link_pairs
 from ehrkg.verify.definitions import Models, definition_evidence
+from ehrkg.verify.dependence import dependence
 from ehrkg.verify.judge import Judge
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.reasons import LinkState, link_state, reasons
 from ehrkg.verify.schema import RELATIONS, Verified
-from ehrkg.verify.score import Tally, decide, dependence, tally, total
+from ehrkg.verify.score import Tally, decide, tally, total
 
 _COUNTED = ("tasks", "proposers", "n_within", "n_across", "n_patients", "lift", "p_value")
 
@@ -123,7 +124,7 @@ def verify(
         "n_contradicting": n_against,
         "origins": _stated_by(backing, backing.origin, size),
         "sources": _stated_by(backing, backing.source, size),
-        "depends_on": dependence(backing, excluded, verdict, policy),
+        "depends_on": dependence(candidates, pairs, arrays, backing, excluded, verdict, policy),
         **{name: candidates.column(name) for name in _COUNTED},
     }
     relations = pa.table(
