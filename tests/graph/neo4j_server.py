@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import signal
@@ -14,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from filelock import FileLock
+
+from tests.processes import die_with_parent
 
 VERSION = "5.26.0"
 PASSWORD = "a-word-for-tests"
@@ -177,7 +178,7 @@ class Server:
             ],
             stdout=log,
             stderr=log,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
         log.close()
         until = time.monotonic() + 120
@@ -208,9 +209,3 @@ class Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _die_with_parent() -> None:
-    """Let the kernel end the server should the tests be killed (Linux)."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)

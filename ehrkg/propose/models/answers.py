@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+MOST_RELATIONS = 30
+"""Relations that are taken of one visit. A server that holds a model to the schema lets a list grow
+no further; without a bound a weak model fills its whole answer with one number again and again."""
+
+MOST_CONTEXT = 6
+"""Events beside a relation at most (arXiv 2605.30637)."""
 
 
 def pair_schema(statements: int) -> dict[str, Any]:
@@ -16,9 +23,11 @@ def pair_schema(statements: int) -> dict[str, Any]:
 
     >>> pair_schema(2)["properties"]["holds"]["items"]["enum"]
     [0, 1]
+    >>> pair_schema(2)["properties"]["holds"]["maxItems"]
+    2
     """
     number = Literal[tuple(range(statements))]  # type: ignore[valid-type]
-    return _schema("Holds", holds=(list[number], ...))  # type: ignore[valid-type]
+    return _schema("Holds", holds=(_at_most(statements, number), ...))
 
 
 def visit_schema(events: int, predicates: Sequence[str]) -> dict[str, Any]:
@@ -35,9 +44,9 @@ def visit_schema(events: int, predicates: Sequence[str]) -> dict[str, Any]:
         head=(number, ...),
         predicate=(word, ...),
         tail=(number, ...),
-        context=(list[number], ...),  # type: ignore[valid-type]
+        context=(_at_most(MOST_CONTEXT, number), ...),
     )
-    return _schema("Relations", relations=(list[relation], ...))  # type: ignore[valid-type]
+    return _schema("Relations", relations=(_at_most(MOST_RELATIONS, relation), ...))
 
 
 class Holds(BaseModel):
@@ -80,6 +89,10 @@ def read_answer(scope: str, text: str) -> dict[str, Any] | None:
         return FORMS[scope].model_validate_json(text).model_dump()
     except ValidationError:
         return None
+
+
+def _at_most(length: int, kind: Any) -> Any:
+    return Annotated[list[kind], Field(max_length=length)]
 
 
 def _model(name: str, **fields: Any) -> type[BaseModel]:

@@ -29,6 +29,7 @@ class AnthropicModel:
         max_retries: of the SDK, for 408, 409, 429, 5xx, 529, time-outs and cut connections.
         timeout: seconds an answer may take.
         workers: questions asked at once.
+        most_tokens: of an answer; a longer one is cut short, kept and counted so.
 
     Raises:
         UsageError: there is no key.
@@ -43,6 +44,7 @@ class AnthropicModel:
         max_retries: int = 4,
         timeout: float = 120.0,
         workers: int = 4,
+        most_tokens: int = MOST_TOKENS,
     ) -> None:
         import anthropic
 
@@ -56,6 +58,7 @@ class AnthropicModel:
         self.name = f"anthropic/{model}"
         self.remote = not is_here(url)
         self.workers = workers
+        self.most_tokens = most_tokens
         self._client = anthropic.Anthropic(
             base_url=url, api_key=api_key, max_retries=max_retries, timeout=timeout
         )
@@ -70,7 +73,7 @@ class AnthropicModel:
         try:
             message = self._client.messages.create(
                 model=self.model,
-                max_tokens=MOST_TOKENS,
+                max_tokens=self.most_tokens,
                 system=question.system,
                 messages=[{"role": "user", "content": question.text}],
                 output_config={"format": {"type": "json_schema", "schema": dict(question.schema)}},

@@ -28,6 +28,7 @@ class OpenAICompatibleModel:
         max_retries: of the SDK, for 408, 409, 429, 5xx, time-outs and cut connections.
         timeout: seconds an answer may take.
         workers: questions asked at once.
+        most_tokens: of an answer; a longer one is cut short, kept and counted so.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -42,6 +43,7 @@ class OpenAICompatibleModel:
         max_retries: int = 4,
         timeout: float = 300.0,
         workers: int = 2,
+        most_tokens: int = MOST_TOKENS,
     ) -> None:
         try:
             import openai
@@ -53,6 +55,7 @@ class OpenAICompatibleModel:
         self.name = f"openai/{model}"
         self.remote = not is_here(base_url)
         self.workers = workers
+        self.most_tokens = most_tokens
         self._holds_to_schema = True
         self._client = openai.OpenAI(
             base_url=base_url,
@@ -94,7 +97,7 @@ class OpenAICompatibleModel:
                 {"role": "system", "content": question.system},
                 {"role": "user", "content": question.text},
             ],
-            max_tokens=MOST_TOKENS,
+            max_tokens=self.most_tokens,
             temperature=0.0,
             seed=7,
             **form,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.hashing import order_by_hash, short_id
 from ehrkg.ontology.predicates import PREDICATES
-from ehrkg.propose.models.answers import visit_schema
+from ehrkg.propose.models.answers import MOST_CONTEXT, visit_schema
 from ehrkg.propose.models.asking import Question
 from ehrkg.propose.models.pairs import Names
 from ehrkg.propose.models.prompts import Prompt
@@ -22,7 +22,7 @@ from ehrkg.propose.tasks import ACROSS, Task
 MOST_EVENTS = 40
 """Events of a visit that are shown; of more a choice by hash, the same each time."""
 
-CONTEXT = (2, 6)
+CONTEXT = (2, MOST_CONTEXT)
 """Events that a model must name beside a relation, at least and at most (arXiv 2605.30637)."""
 
 
