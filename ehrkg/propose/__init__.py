@@ -12,6 +12,7 @@ from ehrkg.propose.tasks import Task, choose_tasks, tasks
 if TYPE_CHECKING:
     from ehrkg.propose.models import (
         Anthropic,
+        AnthropicBatches,
         Budget,
         Consent,
         LanguageModel,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Anthropic": "models",
+    "AnthropicBatches": "models",
     "Budget": "models",
     "Consent": "models",
     "LanguageModel": "models",
@@ -32,6 +34,7 @@ _HOMES = {
 
 __all__ = [
     "Anthropic",
+    "AnthropicBatches",
     "Budget",
     "Consent",
     "Cooccurrence",

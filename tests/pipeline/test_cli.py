@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -160,10 +161,13 @@ def test_an_output_folder_that_holds_something_else(tmp_path):
     assert "notes.txt" in done.stderr
 
 
-def test_dry_run_writes_nothing(tmp_path):
-    done = ehrkg("build", tables(tmp_path / "tables"), "--out", tmp_path / "out", "--dry-run")
-    assert done.returncode == 0
+def test_dry_run_writes_nothing_and_says_what_a_model_would_be_asked(tmp_path):
+    folder, out = tables(tmp_path / "tables"), tmp_path / "out"
+    model = ("--proposer", "cooccurrence+openai:m@http://127.0.0.1:9/v1", "--prices", "3,15")
+    done = ehrkg("build", folder, "--out", out, "--dry-run", "--max-calls", 7, *model)
+    assert done.returncode == 0, done.stderr
     assert "20 patients" in done.stdout
+    assert re.search(r"asked of openai/m: [1-7] questions, about .* at a cost of", done.stdout)
     assert not (tmp_path / "out").exists()
 
 

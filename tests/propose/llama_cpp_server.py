@@ -1,7 +1,7 @@
 """llama.cpp's own server with a real small model, as a process of its own, always ended.
 
-``xllamacpp`` carries the server as a prebuilt wheel; run as a program, this module serves a GGUF file
-and prints its address once the model is loaded.
+``xllamacpp`` carries the server as a prebuilt wheel; run as a program, this module serves a GGUF
+file and prints its address once the model is loaded.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+BATCHES = "/v1/messages/batches"
+
 Answerer = Callable[[str], str]
 
 
@@ -19,6 +21,10 @@ class ModelServer:
     Attributes:
         asked: the prompts that came, in order.
         connections: how many requests came at all.
+        batches: the requests of each batch that was made.
+        fates: what becomes of the requests of batches, in order: a kind of result, a kind of error,
+            or a fault of an answer; the rest succeed.
+        looks: how often a batch is looked at before it has ended.
     """
 
     def __init__(self, answer: Answerer, faults: Sequence[str] = ()) -> None:
@@ -28,6 +34,9 @@ class ModelServer:
         self.connections = 0
         self.schemas: list[Any] = []
         self.port = 0
+        self.batches: list[list[dict[str, Any]]] = []
+        self.fates: list[str] = []
+        self.looks = 1
 
 
 @contextmanager
@@ -55,6 +64,12 @@ class _Handler(BaseHTTPRequestHandler):
         state = self.server_state
         state.connections += 1
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        fault = state.faults.pop(0) if state.faults else ""
+        if self.path == BATCHES:
+            if not self._fails(fault):
+                state.batches.append(body["requests"])
+                self._send(200, self._batch(len(state.batches) - 1))
+            return
         prompt = body["messages"][-1]["content"]
         anthropic = self.path.endswith("/messages")
         state.schemas.append(
@@ -62,26 +77,88 @@ class _Handler(BaseHTTPRequestHandler):
             if anthropic
             else body.get("response_format", {}).get("json_schema", {}).get("schema")
         )
-        fault = state.faults.pop(0) if state.faults else ""
+        if self._fails(fault):
+            return
+        state.asked.append(prompt)
+        self._send(200, (_anthropic if anthropic else _openai)(*self._says(prompt, fault)))
+
+    def do_GET(self) -> None:
+        """Look at a batch, or fetch its results."""
+        state = self.server_state
+        state.connections += 1
+        if self._fails(state.faults.pop(0) if state.faults else ""):
+            return
+        batch, _, results = self.path.removeprefix(f"{BATCHES}/b").partition("/")
+        if results:
+            self._send(200, self._results(int(batch)))
+            return
+        self._send(200, self._batch(int(batch)))
+        state.looks -= 1
+
+    def _fails(self, fault: str) -> bool:
+        """Play a fault of the connection; whether that was all there is to say."""
         if fault.isdigit():
             self._send(int(fault), {"type": "error", "error": {"type": "x", "message": "busy"}})
-            return
+            return True
         if fault == "cut":
             self.send_response(200)
             self.send_header("content-length", "1000")
             self.end_headers()
             self.wfile.write(b'{"id": "half')
             self.connection.close()
-            return
+            return True
         if fault == "late":
             time.sleep(1.5)
-        state.asked.append(prompt)
-        text = "no JSON at all" if fault == "invalid" else state.answer(prompt)
-        stop = {"refusal": "refusal", "max_tokens": "max_tokens"}.get(fault, "")
-        self._send(200, _anthropic(text, stop) if anthropic else _openai(text, stop))
+        return False
 
-    def _send(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
+    def _says(self, prompt: str, fault: str) -> tuple[str, str]:
+        """The text of an answer, and why it stops."""
+        text = {"invalid": "no JSON at all", "empty": ""}.get(fault)
+        stop = fault if fault in ("refusal", "max_tokens") else ""
+        return self.server_state.answer(prompt) if text is None else text, stop
+
+    def _batch(self, number: int) -> dict[str, Any]:
+        state = self.server_state
+        ended = state.looks <= 0
+        size = len(state.batches[number])
+        return {
+            "id": f"b{number}",
+            "type": "message_batch",
+            "processing_status": "ended" if ended else "in_progress",
+            "request_counts": dict.fromkeys(
+                ("processing", "succeeded", "errored", "canceled", "expired"), 0
+            )
+            | {"succeeded" if ended else "processing": size},
+            "created_at": "2026-01-01T00:00:00Z",
+            "expires_at": "2026-01-02T00:00:00Z",
+            "ended_at": None,
+            "archived_at": None,
+            "cancel_initiated_at": None,
+            "results_url": f"http://127.0.0.1:{state.port}{BATCHES}/b{number}/results"
+            if ended
+            else None,
+        }
+
+    def _results(self, number: int) -> bytes:
+        """One line a request, in another order than they came."""
+        state = self.server_state
+        rows = []
+        for request in state.batches[number]:
+            fate = state.fates.pop(0) if state.fates else ""
+            prompt = request["params"]["messages"][-1]["content"]
+            if fate in ("expired", "canceled"):
+                result: dict[str, Any] = {"type": fate}
+            elif fate.endswith("_error"):
+                error = {"type": "error", "error": {"type": fate, "message": f"an {fate}"}}
+                result = {"type": "errored", "error": error | {"request_id": None}}
+            else:
+                state.asked.append(prompt)
+                result = {"type": "succeeded", "message": _anthropic(*self._says(prompt, fate))}
+            rows.append(json.dumps({"custom_id": request["custom_id"], "result": result}))
+        return "\n".join(reversed(rows)).encode() + b"\n"
+
+    def _send(self, status: int, body: dict[str, Any] | bytes) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))

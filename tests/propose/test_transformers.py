@@ -9,10 +9,10 @@ import pytest
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.ontology.predicates import PREDICATES
 from ehrkg.propose import Transformers
-from ehrkg.propose.models.transformers import TransformersModel
+from ehrkg.propose.models.transformers import MOST_CHANCE, TransformersModel
 from tests.propose.worlds import hospital
 
-DRUGS, DISEASES = ["R1", "R2", "R3", "R4"], ["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
+DRUGS, DISEASES = [f"R{n}" for n in range(1, 7)], [f"D{n}" for n in range(1, 10)]
 TAUGHT = {"R1": "D1", "R2": "D2", "R3": "D3", "R4": "D4"}
 WORDS = PREDICATES["TREATS"].words
 
@@ -25,6 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
     torch.manual_seed(7)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a model only waits for more
     vocabulary = ["<unk>", "It", WORDS, *DRUGS, *DISEASES]
     words = Tokenizer(
         models.WordLevel({word: at for at, word in enumerate(vocabulary)}, unk_token="<unk>")
@@ -44,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         steps.zero_grad()
         model(tokens, labels=tokens).loss.backward()
         steps.step()
+    torch.set_num_threads(threads)
     out = tmp_path_factory.mktemp("model")
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
@@ -62,16 +65,18 @@ def test_likelihood_is_what_the_model_gives_the_ending(folder: Path) -> None:
     labels[0, :2] = -100  # only the ending counts
     with torch.no_grad():
         expected = -float(model(whole, labels=labels).loss)
-    assert TransformersModel(folder).likelihood(f"R1 {WORDS}", "D2") == pytest.approx(
-        expected, abs=1e-3
-    )
+    found = TransformersModel(folder).likelihoods(f"R1 {WORDS}", ["D2", "D1 D3 D4"])
+    assert found[0] == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_base_model_proposes_what_it_knows(folder: Path) -> None:
-    stays = [[{"R1", "R2", "D1", "D2", "D5"}], [{"R3", "R4", "D3", "D4", "D6", "D7", "D8"}]]
+    stays = [[{"R1", "R2", "R5", "D1", "D2", "D5"}], [{*DRUGS[2:], *DISEASES[2:]}]]
     table = Transformers(folder, min_patients=1).propose(hospital(stays), tasks=["treatment"])
     pairs = set(zip(table["head"].to_pylist(), table["tail"].to_pylist(), strict=True))
-    assert pairs == set(TAUGHT.items())
+    taught = set(TAUGHT.items())
+    assert taught <= pairs
+    together = 3 * 3 + 4 * 7
+    assert len(pairs - taught) <= MOST_CHANCE * together
 
 
 def test_a_base_model_can_not_read_a_visit(folder: Path) -> None:

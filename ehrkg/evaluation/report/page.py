@@ -64,6 +64,8 @@ def render(data: ReportData) -> str:
     steps = sections.funnel_steps(data.ledger, data.verified.relations, data.templates, data.items)
     verdicts = sections.verdict_counts(data.verified.relations)
     options = sorted(set(accuracy["n_options"].to_pylist()))
+    codes = (data.hospital.codes[column].to_pylist() for column in ("id", "name"))
+    names = dict(zip(*codes, strict=True))
     return environment.get_template("report.html.j2").render(
         plotly=charts.plotly_script(),
         manifest=data.manifest,
@@ -82,6 +84,7 @@ def render(data: ReportData) -> str:
         verdicts=verdicts,
         verdict_names=list(charts.VERDICT_COLOURS),
         verdict_chart=charts.verdicts(verdicts),
+        proposers=sections.proposers(data.verified.relations, names),
         selection=sections.selection(data.hospital.visits, data.hospital.patients, data.templates),
         accuracy=sections.with_controls(accuracy),
         accuracy_chart=charts.accuracies(accuracy, options[0]) if options else "",
@@ -93,13 +96,7 @@ def render(data: ReportData) -> str:
             data.items,
             data.verified.relations,
             data.verified.evidence,
-            dict(
-                zip(
-                    data.hospital.codes["id"].to_pylist(),
-                    data.hospital.codes["name"].to_pylist(),
-                    strict=True,
-                )
-            ),
+            names,
             seed=seed,
         ),
     )

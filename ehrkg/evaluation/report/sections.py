@@ -13,9 +13,13 @@ from ehrkg.benchmark.templates import age_band
 from ehrkg.evaluation.metrics import effective_size
 from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.ledger import Ledger
+from ehrkg.verify.worth import VERDICTS, by_proposer, found_beyond_cooccurrence
 
 SAMPLE_A_TASK = 5
 """Questions shown of each task."""
+
+SHOWN_FINDS = 10
+"""Supported relations shown of each proposer that co-occurrence did not find."""
 
 
 def headline(templates: pa.Table, items: pa.Table) -> list[tuple[str, str]]:
@@ -86,6 +90,23 @@ def verdict_counts(relations: pa.Table) -> dict[str, dict[str, int]]:
         row = counts.setdefault(predicate, {})
         row[verdict] = row.get(verdict, 0) + 1
     return counts
+
+
+def proposers(relations: pa.Table, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What each proposer's word was worth, with the best of what co-occurrence did not find.
+
+    Args:
+        relations: RELATIONS.
+        names: code id to name.
+    """
+    rows: list[dict[str, Any]] = by_proposer(relations).to_pylist()
+    for row in rows:
+        found = []
+        if row["beyond_cooccurrence"] is not None:
+            found = found_beyond_cooccurrence(relations, row["proposer"]).to_pylist()
+        row["shares"] = {verdict: row[verdict] / max(row["proposed"], 1) for verdict in VERDICTS}
+        row["found"] = [_claim(relation, names) for relation in found[:SHOWN_FINDS]]
+    return rows
 
 
 def selection(visits: pa.Table, patients: pa.Table, templates: pa.Table) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ehrkg.propose.models.anthropic import Anthropic
+    from ehrkg.propose.models.anthropic_batches import AnthropicBatches
     from ehrkg.propose.models.budget import Budget, Estimate
     from ehrkg.propose.models.consent import Consent
     from ehrkg.propose.models.language_model import LanguageModel
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Anthropic": "anthropic",
+    "AnthropicBatches": "anthropic_batches",
     "Budget": "budget",
     "Consent": "consent",
     "Estimate": "budget",
@@ -26,6 +28,7 @@ _HOMES = {
 
 __all__ = [
     "Anthropic",
+    "AnthropicBatches",
     "Budget",
     "Consent",
     "Estimate",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Unpack
 
 from ehrkg.foundation.errors import ServiceError, UsageError
@@ -12,7 +14,8 @@ from ehrkg.propose.models.language_model import Asking, LanguageModel
 from ehrkg.propose.models.places import is_here
 
 if TYPE_CHECKING:
-    import anthropic
+    from anthropic.types import Message
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 HOME = "https://api.anthropic.com"
 MOST_TOKENS = 1024
@@ -64,20 +67,35 @@ class AnthropicModel:
         )
 
     def __repr__(self) -> str:
-        return f"AnthropicModel({self.model!r})"
+        return f"{type(self).__name__}({self.model!r})"
 
     def answer(self, question: Question) -> Reply:
         """See ``Model.answer``."""
+        with self.failures():
+            message = self._client.messages.create(**self.asked(question))
+        return reply_of(question.scope, message)
+
+    def asked(self, question: Question) -> MessageCreateParamsNonStreaming:
+        """The request that asks a question."""
+        import anthropic
+
+        # What the API does not enforce, a list's length for one, is said to the model in words.
+        schema = anthropic.transform_schema(dict(question.schema))
+        return {
+            "model": self.model,
+            "max_tokens": self.most_tokens,
+            "system": question.system,
+            "messages": [{"role": "user", "content": question.text}],
+            "output_config": {"format": {"type": "json_schema", "schema": schema}},
+        }
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Turn what the SDK gives up on into an error that says what to do."""
         import anthropic
 
         try:
-            message = self._client.messages.create(
-                model=self.model,
-                max_tokens=self.most_tokens,
-                system=question.system,
-                messages=[{"role": "user", "content": question.text}],
-                output_config={"format": {"type": "json_schema", "schema": dict(question.schema)}},
-            )
+            yield
         except anthropic.APIConnectionError as error:
             raise ServiceError(
                 f"{self.name} can't be reached: {error}",
@@ -88,10 +106,10 @@ class AnthropicModel:
                 f"{self.name} answers {error.status_code}: {error.message}",
                 todo="mend what it says and run the same call: recorded answers are reused",
             ) from error
-        return _reply(question, message)
 
 
-def _reply(question: Question, message: anthropic.types.Message) -> Reply:
+def reply_of(scope: str, message: Message) -> Reply:
+    """What a message says, as a reply to a question of a scope."""
     used = message.usage
     status, content = ANSWERED, None
     if message.stop_reason == "refusal":
@@ -100,7 +118,7 @@ def _reply(question: Question, message: anthropic.types.Message) -> Reply:
         status = CUT_SHORT
     else:
         text = "".join(block.text for block in message.content if block.type == "text")
-        content = read_answer(question.scope, text)
+        content = read_answer(scope, text)
         status = ANSWERED if content is not None else UNREADABLE
     return Reply(status, content, used.input_tokens, used.output_tokens)
 

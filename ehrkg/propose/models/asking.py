@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ehrkg.foundation.hashing import short_id
+
+if TYPE_CHECKING:
+    from ehrkg.propose.models.recorded import SentBatches
 
 ANSWERED, REFUSED, CUT_SHORT, UNREADABLE = "answered", "refused", "cut_short", "unreadable"
 STATUSES = (ANSWERED, REFUSED, CUT_SHORT, UNREADABLE)
@@ -19,18 +22,28 @@ class Statement:
 
     Attributes:
         id: of the candidate relation it stands for.
-        opening: its words up to the tail ("furosemide treats").
-        ending: the tail's name.
+        head: the head's name ("furosemide").
+        words: the predicate's ("treats").
+        tail: the tail's name.
+        other_heads, other_tails: names that stand at the same ends of other statements of the
+            predicate, for models that only weigh sentences.
     """
 
     id: str
-    opening: str
-    ending: str
+    head: str
+    words: str
+    tail: str
+    other_heads: tuple[str, ...] = ()
+    other_tails: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """The whole sentence, without a full stop."""
-        return f"{self.opening} {self.ending}"
+        """The whole sentence, without a full stop.
+
+        >>> Statement("r1", "furosemide", "treats", "heart failure").text
+        'furosemide treats heart failure'
+        """
+        return f"{self.head} {self.words} {self.tail}"
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,6 @@ class Question:
         text: what it is asked.
         schema: JSON Schema of the answer.
         statements: what a ``pair`` question asks about, by the index an answer uses.
-        foils: other tails of the same kind, for models that only weigh sentences.
     """
 
     scope: str
@@ -53,7 +65,6 @@ class Question:
     text: str
     schema: Mapping[str, Any] = field(hash=False)
     statements: tuple[Statement, ...] = ()
-    foils: tuple[str, ...] = ()
 
     def key(self, model: str) -> str:
         """Under what its answer is recorded: model, prompt version and all that is asked.
@@ -62,8 +73,8 @@ class Question:
         >>> asked.key("a") == asked.key("a") != asked.key("b")
         True
         """
-        options = [(one.id, one.text) for one in self.statements]
-        return short_id("a", model, self.prompt, self.system, self.text, options, self.foils)
+        options = [(one.id, one.text, one.other_heads, one.other_tails) for one in self.statements]
+        return short_id("a", model, self.prompt, self.system, self.text, options)
 
 
 @dataclass(frozen=True)
@@ -107,4 +118,40 @@ class Model(Protocol):
 
         Raises:
             ServiceError: the model is not there, or stays away after retrying.
+        """
+
+
+@runtime_checkable
+class BatchModel(Model, Protocol):
+    """A model that is given many questions at once and answers them when it likes.
+
+    Attributes:
+        most: questions of a batch at most.
+        retains: whether what it is asked is kept at the other side.
+    """
+
+    @property
+    def most(self) -> int:
+        """Questions of a batch at most."""
+
+    @property
+    def retains(self) -> bool:
+        """Whether what it is asked is kept at the other side."""
+
+    def answer_all(
+        self,
+        questions: Mapping[str, Question],
+        sent: SentBatches,
+        take: Callable[[str, Reply], None],
+    ) -> None:
+        """Answer questions, those of batches that an earlier run sent among them.
+
+        Args:
+            questions: by the key under which the answer is recorded.
+            sent: which batches are under way.
+            take: given each answer with its key, as it comes.
+
+        Raises:
+            ServiceError: the model is not there, or some questions stay without answer; the
+                answers that came were taken.
         """

@@ -35,6 +35,20 @@ class Estimate:
     tokens_out: int
     cost: float | None
 
+    def __str__(self) -> str:
+        """In words.
+
+        >>> str(Estimate(9, 8, 2000, 320, None))
+        '8 questions, about 2,000 tokens and 320 of answers'
+        >>> str(Estimate(9, 8, 2000, 320, 0.25))
+        '8 questions, about 2,000 tokens and 320 of answers, at a cost of 0.25'
+        """
+        cost = "" if self.cost is None else f", at a cost of {self.cost:,.2f}"
+        return (
+            f"{self.calls:,} questions, about {self.tokens_in:,} tokens and "
+            f"{self.tokens_out:,} of answers{cost}"
+        )
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -45,7 +59,9 @@ class Budget:
 
     Args:
         max_calls: questions at most, those of most patients first.
-        max_tokens: tokens of questions and answers; looked at after every sixteen questions.
+        max_tokens: tokens of questions and answers. No question is asked that would go beyond it as
+            far as can be estimated; what was really used is looked at after every sixteen
+            questions, or after each batch.
         max_cost: in the currency of the prices; needs them.
         price_in, price_out: of a million tokens. No default: prices change, and belong to a model.
 
@@ -94,16 +110,17 @@ class Budget:
         self, questions: Iterable[Question], answers: RecordedAnswers, model: str
     ) -> Estimate:
         """What the questions would take; see ``LanguageModel.estimate``."""
-        total = calls = tokens = 0
-        for question in questions:
-            if self.max_calls is not None and total >= self.max_calls:
-                break
-            total += 1
-            if answers.get(question.key(model)) is None:
-                calls += 1
-                tokens += (len(question.system) + len(question.text)) // LETTERS_A_TOKEN
-        out = calls * TOKENS_AN_ANSWER
-        return Estimate(total, calls, tokens, out, self.cost(tokens, out))
+        every = list(questions)
+        within = every[: self.start().affordable(every, len(every))]
+        open_ = [one for one in within if answers.get(one.key(model)) is None]
+        tokens = sum(question_tokens(one) for one in open_)
+        out = len(open_) * TOKENS_AN_ANSWER
+        return Estimate(len(within), len(open_), tokens, out, self.cost(tokens, out))
+
+
+def question_tokens(question: Question) -> int:
+    """Tokens of a question, about."""
+    return (len(question.system) + len(question.text)) // LETTERS_A_TOKEN
 
 
 class Spent:
@@ -119,13 +136,29 @@ class Spent:
         self._tokens_in += sum(reply.tokens_in for reply in replies)
         self._tokens_out += sum(reply.tokens_out for reply in replies)
 
-    def calls_left(self, most: int) -> int:
-        """How many questions the next block may hold, at most ``most``."""
-        budget = self._budget
-        tokens = self._tokens_in + self._tokens_out
-        if budget.max_tokens is not None and tokens >= budget.max_tokens:
-            return 0
-        cost = budget.cost(self._tokens_in, self._tokens_out)
-        if budget.max_cost is not None and cost is not None and cost >= budget.max_cost:
-            return 0
-        return most if budget.max_calls is None else min(most, budget.max_calls - self._calls)
+    def affordable(self, questions: Iterable[Question], most: int) -> int:
+        """How many of the next questions may be asked, at most ``most``, by what they should take.
+
+        >>> asked = Question("pair", "pair 1", "", "Which of them hold?" * 10, {})
+        >>> Budget(max_tokens=200).start().affordable([asked] * 9, most=16)
+        2
+        """
+        budget, number = self._budget, 0
+        tokens_in, tokens_out = self._tokens_in, self._tokens_out
+        for question in questions:
+            tokens_in += question_tokens(question)
+            tokens_out += TOKENS_AN_ANSWER
+            cost = budget.cost(tokens_in, tokens_out)
+            if (
+                number >= most
+                or _beyond(budget.max_calls, self._calls + number + 1)
+                or _beyond(budget.max_tokens, tokens_in + tokens_out)
+                or _beyond(budget.max_cost, cost)
+            ):
+                break
+            number += 1
+        return number
+
+
+def _beyond(limit: float | None, value: float | None) -> bool:
+    return limit is not None and value is not None and value > limit

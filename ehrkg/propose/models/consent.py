@@ -24,9 +24,12 @@ class Consent:
         no_training: it trains on nothing of it.
         no_human_review: no person there reads it. PhysioNet asks for these three before
             credentialed data meet an online model, so MIMIC formats need all of them.
+        may_be_retained: the second word that a batch interface needs: it keeps what it is sent and
+            what it answers for weeks, so that both can be fetched later. It can't be said together
+            with ``no_retention``.
 
     Raises:
-        UsageError: there is no such scope.
+        UsageError: there is no such scope, or the two words on retention contradict each other.
 
     >>> Consent("pair", no_retention=True, no_training=True, no_human_review=True).scope
     'pair'
@@ -36,17 +39,25 @@ class Consent:
     no_retention: bool = False
     no_training: bool = False
     no_human_review: bool = False
+    may_be_retained: bool = False
 
     def __post_init__(self) -> None:
         if self.scope not in SCOPES:
             raise UsageError(f"no such scope: {self.scope!r}", todo=f"use {' or '.join(SCOPES)}")
+        if self.no_retention and self.may_be_retained:
+            raise UsageError(
+                "the consent says both that nothing is retained and that it may be",
+                todo="leave out one of no_retention and may_be_retained",
+            )
 
     def settings(self) -> dict[str, object]:
         """As it stands in the manifest."""
         return asdict(self)
 
 
-def check_consent(consent: Consent | None, *, model: str, scope: str, hospital_format: str) -> None:
+def check_consent(
+    consent: Consent | None, *, model: str, scope: str, hospital_format: str, retains: bool = False
+) -> None:
     """Refuse to ask a remote model what its user has not agreed to.
 
     Args:
@@ -54,9 +65,11 @@ def check_consent(consent: Consent | None, *, model: str, scope: str, hospital_f
         model: the remote model's name, for the message.
         scope: what the questions hold.
         hospital_format: the reader's name; MIMIC formats need all three promises.
+        retains: whether the model is asked through an interface that keeps what it is sent; it then
+            needs ``may_be_retained``, and is closed to MIMIC formats.
 
     Raises:
-        UsageError: consent is lacking, is for another scope, or lacks a promise.
+        UsageError: consent is lacking, is for another scope, or lacks a promise or a word.
 
     >>> check_consent(None, model="anthropic/x", scope="pair", hospital_format="omop")
     Traceback (most recent call last):
@@ -68,6 +81,17 @@ def check_consent(consent: Consent | None, *, model: str, scope: str, hospital_f
             f"{model} is remote, and you have not agreed that it may be sent "
             + ("the names of pairs of codes" if scope == "pair" else "what single visits hold"),
             todo=f"give consent=Consent({scope!r}, ...) for this data set, or use a local model",
+        )
+    if retains and hospital_format.startswith("mimic"):
+        raise UsageError(
+            f"MIMIC's terms ask that nothing is retained, and a batch of {model} is",
+            todo="ask question by question, of a service that keeps nothing",
+        )
+    if retains and not consent.may_be_retained:
+        raise UsageError(
+            f"{model} keeps what a batch holds, and you have not agreed to that",
+            todo="give consent=Consent(..., may_be_retained=True) where this data may be kept "
+            "there, or ask question by question",
         )
     promises = ("no_retention", "no_training", "no_human_review")
     lacking = [name for name in promises if not getattr(consent, name)]

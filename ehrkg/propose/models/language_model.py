@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from itertools import islice
 from pathlib import Path
 from typing import Self, TypedDict
 
@@ -19,12 +18,12 @@ from ehrkg.foundation.hashing import short_id
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.propose.cooccurrence import everything_seen
-from ehrkg.propose.models.asking import ANSWERED, STATUSES, Model, Question, Reply
+from ehrkg.propose.models.asking import ANSWERED, STATUSES, BatchModel, Model, Question, Reply
 from ehrkg.propose.models.budget import Budget, Estimate
 from ehrkg.propose.models.consent import LEAST_PATIENTS, SCOPES, Consent, check_consent
 from ehrkg.propose.models.pairs import Names, pair_questions
 from ehrkg.propose.models.prompts import Prompt, shipped_prompt
-from ehrkg.propose.models.recorded import RecordedAnswers
+from ehrkg.propose.models.recorded import RecordedAnswers, SentBatches
 from ehrkg.propose.models.visits import AskedVisit, stated, visit_questions
 from ehrkg.propose.tasks import choose_tasks
 
@@ -110,6 +109,7 @@ class LanguageModel:
             "proposer": self.name,
             "remote": self.model.remote,
             "per": self.per,
+            "batches": isinstance(self.model, BatchModel),
             "prompt": self.prompt.label,
             "min_patients": self.min_patients,
             "budget": self.budget.settings(),
@@ -154,14 +154,19 @@ class LanguageModel:
         """
         if self.model.remote:
             check_consent(
-                self.consent, model=self.name, scope=self.per, hospital_format=hospital.format
+                self.consent,
+                model=self.name,
+                scope=self.per,
+                hospital_format=hospital.format,
+                retains=isinstance(self.model, BatchModel) and self.model.retains,
             )
         seen = everything_seen(hospital, tasks)
         questions = list(self._questions(hospital, tasks, seen))
         shown = progress or Silent()
-        shown.start(f"asking {self.name}", len(questions))
         outcome = _Outcome(ids=set(seen["id"].to_pylist()))
         answers = RecordedAnswers(self.answers)
+        told = self.budget.estimate((one for one, _ in questions), answers, self.name)
+        shown.start(f"asking {self.name}, {told}", told.questions)
         for block in self._within_budget(questions, answers):
             for (question, visit), reply in block:
                 outcome.take(question, visit, reply)
@@ -189,21 +194,33 @@ class LanguageModel:
         self, questions: Sequence[_Asked], answers: RecordedAnswers
     ) -> Iterator[list[tuple[_Asked, Reply]]]:
         """Blocks of questions with their replies, until the budget is spent."""
-        spent = self.budget.start()
-        waiting = iter(questions)
-        with ThreadPoolExecutor(max_workers=self.model.workers) as pool:
-            while block := list(islice(waiting, spent.calls_left(BLOCK))):
-                replies = list(pool.map(lambda one: self._reply(one[0], answers), block))
-                spent.take(replies)
-                yield list(zip(block, replies, strict=True))
+        model, spent, done = self.model, self.budget.start(), 0
+        batches = isinstance(model, BatchModel)
+        size = model.most if isinstance(model, BatchModel) else BLOCK
+        sent = SentBatches(answers.beside("batches") if batches else None)
+        while number := spent.affordable((one for one, _ in questions[done:]), size):
+            block = questions[done : done + number]
+            lacking = {
+                key: question
+                for question, _ in block
+                if answers.get(key := question.key(self.name)) is None
+            }
+            if isinstance(model, BatchModel):
+                model.answer_all(lacking, sent, answers.put)
+            else:
+                self._answer_each(lacking, answers)
+            replies = [answers[question.key(self.name)] for question, _ in block]
+            spent.take(replies)
+            yield list(zip(block, replies, strict=True))
+            done += number
 
-    def _reply(self, question: Question, answers: RecordedAnswers) -> Reply:
-        key = question.key(self.name)
-        held = answers.get(key)
-        if held is None:
-            held = self.model.answer(question)
-            answers.put(key, held)
-        return held
+    def _answer_each(self, questions: Mapping[str, Question], answers: RecordedAnswers) -> None:
+        def answer(key: str) -> None:
+            answers.put(key, self.model.answer(questions[key]))
+
+        with ThreadPoolExecutor(max_workers=self.model.workers) as pool:
+            for _ in pool.map(answer, questions):
+                pass
 
 
 class _Outcome:

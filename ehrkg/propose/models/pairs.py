@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from ehrkg.propose.models.asking import Question, Statement
 from ehrkg.propose.models.prompts import Prompt
 
 FOILS = 8
-"""Other tails that a model which weighs sentences compares with."""
+"""Other heads, and other tails, that a model which weighs sentences compares with."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def pair_questions(seen: pa.Table, names: Names, prompt: Prompt) -> Iterator[Que
     """
     groups: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
     patients: dict[tuple[str, str, str], int] = {}
+    heads: dict[str, set[str]] = defaultdict(set)
     tails: dict[str, set[str]] = defaultdict(set)
     columns = seen.select(["id", "head", "route", "predicate", "tail", "n_patients"])
     for row in columns.to_pylist():
@@ -58,11 +59,12 @@ def pair_questions(seen: pa.Table, names: Names, prompt: Prompt) -> Iterator[Que
         pair = (first, second, row["route"])
         groups[pair].append(row)
         patients[pair] = max(patients.get(pair, 0), row["n_patients"])
+        heads[row["predicate"]].add(names.name(row["head"], row["route"]))
         tails[row["predicate"]].add(names.name(row["tail"]))
-    foils = {predicate: order_by_hash(found, "foils")[:FOILS] for predicate, found in tails.items()}
+    others = {name: (_some(heads[name]), _some(tails[name])) for name in heads}
     for pair in sorted(groups, key=lambda one: (-patients[one], one)):
         rows = sorted(groups[pair], key=lambda row: (row["predicate"], row["head"]))
-        statements = tuple(_statement(row, names) for row in rows)
+        statements = tuple(_statement(row, names, others[row["predicate"]]) for row in rows)
         yield Question(
             scope="pair",
             prompt=prompt.label,
@@ -70,11 +72,21 @@ def pair_questions(seen: pa.Table, names: Names, prompt: Prompt) -> Iterator[Que
             text=prompt.fill(statements=[one.text for one in statements]),
             schema=pair_schema(len(statements)),
             statements=statements,
-            foils=tuple(foils[rows[0]["predicate"]]),
         )
 
 
-def _statement(row: Mapping[str, str], names: Names) -> Statement:
+def _some(found: set[str]) -> list[str]:
+    """One more than are needed: a statement's own name is none of its foils."""
+    return order_by_hash(found, "foils")[: FOILS + 1]
+
+
+def _statement(
+    row: Mapping[str, str], names: Names, others: tuple[Sequence[str], Sequence[str]]
+) -> Statement:
+    own = names.name(row["head"], row["route"]), names.name(row["tail"])
+    heads, tails = (
+        tuple([other for other in some if other != name][:FOILS])
+        for some, name in zip(others, own, strict=True)
+    )
     words = PREDICATES[row["predicate"]].words
-    opening = f"{names.name(row['head'], row['route'])} {words}"
-    return Statement(row["id"], opening, names.name(row["tail"]))
+    return Statement(row["id"], own[0], words, own[1], heads, tails)

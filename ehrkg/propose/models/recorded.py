@@ -38,9 +38,7 @@ class RecordedAnswers:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        text = path.read_bytes()
-        whole, _, rest = text.rpartition(b"\n")
-        for number, line in enumerate(whole.split(b"\n") if whole else (), start=1):
+        for number, line in enumerate(_whole_lines(path), start=1):
             try:
                 row = json.loads(line)
                 self._held[row["key"]] = _reply(row)
@@ -52,9 +50,6 @@ class RecordedAnswers:
                     found=line[:60].decode("utf-8", "replace"),
                     todo="restore the file, or remove it: the answers will be asked for again",
                 ) from error
-        if rest:  # the write that a kill cut off
-            with path.open("r+b") as handle:
-                handle.truncate(len(whole) + 1 if whole else 0)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -63,13 +58,19 @@ class RecordedAnswers:
         """The answer recorded under a key."""
         return self._held.get(key)
 
+    def __getitem__(self, key: str) -> Reply:
+        return self._held[key]
+
+    def beside(self, what: str) -> Path | None:
+        """A file for something else about the same questions; ``None`` where all is in memory."""
+        return self._path and self._path.with_suffix(f".{what}.jsonl")
+
     def put(self, key: str, reply: Reply) -> None:
         """Record an answer; it is on disk when this returns."""
         with self._lock:
             self._held[key] = reply
             if self._path is None:
                 return
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             row = {
                 "key": key,
                 "status": reply.status,
@@ -77,10 +78,84 @@ class RecordedAnswers:
                 "tokens_in": reply.tokens_in,
                 "tokens_out": reply.tokens_out,
             }
-            with self._path.open("ab") as handle:
-                handle.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-                handle.flush()
-                os.fsync(handle.fileno())
+            _append(self._path, row)
+
+
+class SentBatches:
+    """Batches that were sent and not yet collected, so that a killed run collects what it sent.
+
+    Args:
+        path: the file, one JSON object a line, added to and never rewritten; in memory for
+            ``None``.
+
+    >>> sent = SentBatches(None)
+    >>> sent.add("b1", "pair")
+    >>> sent.under_way()
+    {'b1': 'pair'}
+    >>> sent.collected("b1")
+    >>> sent.under_way()
+    {}
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._open: dict[str, str] = {}
+        if path is not None and path.is_file():
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        for number, line in enumerate(_whole_lines(path), start=1):
+            try:
+                row = json.loads(line)
+                self._change(row["batch"], row["scope"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    "not a record of batches",
+                    file=path,
+                    line=number,
+                    found=line[:60].decode("utf-8", "replace"),
+                    todo="mend the line: a batch that is not named here is sent, and paid, again",
+                ) from error
+
+    def _change(self, batch: str, scope: str | None) -> None:
+        if scope is None:
+            self._open.pop(batch, None)
+        else:
+            self._open[batch] = scope
+
+    def under_way(self) -> dict[str, str]:
+        """Batches by their id, with the scope of their questions."""
+        return dict(self._open)
+
+    def add(self, batch: str, scope: str) -> None:
+        """A batch was sent; it is on disk when this returns."""
+        self._write(batch, scope)
+
+    def collected(self, batch: str) -> None:
+        """All that a batch holds is recorded."""
+        self._write(batch, None)
+
+    def _write(self, batch: str, scope: str | None) -> None:
+        self._change(batch, scope)
+        if self._path is not None:
+            _append(self._path, {"batch": batch, "scope": scope})
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """The lines of a file; a last one that a kill cut off is taken out of it."""
+    whole, end, rest = path.read_bytes().rpartition(b"\n")
+    if rest:
+        with path.open("r+b") as handle:
+            handle.truncate(len(whole) + len(end))
+    return whole.split(b"\n") if whole else []
+
+
+def _append(path: Path, row: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as handle:
+        handle.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        handle.flush()
+        os.fsync(handle.fileno())
 
 
 def _reply(row: dict[str, Any]) -> Reply:

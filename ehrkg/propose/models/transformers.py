@@ -1,31 +1,28 @@
 """A model on this machine, through Hugging Face transformers.
 
 A model with a chat template is asked like any other. A base model follows no instructions, so it
-weighs sentences: a statement is proposed where its tail is likelier after "head predicate" than
-tails drawn at random, each held against how likely it is after the predicate alone.
+weighs sentences (``ehrkg.propose.models.weighing``).
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from functools import cached_property
-from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.propose.models.answers import read_answer
-from ehrkg.propose.models.asking import ANSWERED, CUT_SHORT, UNREADABLE, Question, Reply, Statement
+from ehrkg.propose.models.asking import ANSWERED, CUT_SHORT, UNREADABLE, Question, Reply
 from ehrkg.propose.models.language_model import Asking, LanguageModel
-
-if TYPE_CHECKING:
-    import torch
+from ehrkg.propose.models.unpacked import unpacked
+from ehrkg.propose.models.weighing import Weighing
 
 MOST_TOKENS = 512
-LEAST_MARGIN = 1.0
-"""Standard deviations above its foils at which a base model's statement is proposed."""
-
-DIGITS = 3
-"""Log-likelihoods are rounded before they are compared: their last digits depend on the machine."""
+MOST_CHANCE = 0.1
+"""What a base model proposes stands out as few sentences of random names do: one in ten, which is
+about how many of the pairs that stand together in a hospital are related at all."""
 
 
 class TransformersModel:
@@ -33,8 +30,10 @@ class TransformersModel:
 
     Args:
         model: a folder, or a name that transformers knows.
-        gguf_file: the file's name where the folder holds GGUF weights.
-        margin: for base models, how far above its foils a statement must lie.
+        gguf_file: the file's name where the folder holds GGUF weights. They are unpacked once and
+            kept in the user's cache (``ehrkg.propose.models.unpacked``).
+        chance: for base models, how many sentences of random names may stand out as much as a
+            statement that is proposed.
 
     Raises:
         InputError: it can't be loaded, at first use.
@@ -44,12 +43,12 @@ class TransformersModel:
     workers = 1
 
     def __init__(
-        self, model: str | Path, *, gguf_file: str | None = None, margin: float = LEAST_MARGIN
+        self, model: str | Path, *, gguf_file: str | None = None, chance: float = MOST_CHANCE
     ) -> None:
         self._place = str(model)
         self._gguf = gguf_file
-        self._margin = margin
-        self._likelihoods: dict[tuple[str, str], float] = {}
+        self._chance = chance
+        self.weighing = Weighing(self.likelihoods)
         self.name = f"transformers/{gguf_file or Path(self._place).name}"
 
     def __repr__(self) -> str:
@@ -68,52 +67,34 @@ class TransformersModel:
                 f"{self.name} follows no instructions, so it can't read a visit",
                 todo="use per='pair', or a model with a chat template",
             )
-        margins = [self.margin(one, question.foils) for one in question.statements]
-        holds = [at for at, margin in enumerate(margins) if margin >= self._margin]
-        return Reply(ANSWERED, {"holds": holds, "margins": margins}, self._length(question), 0)
+        chances = [self.weighing.chance(one) for one in question.statements]
+        holds = [at for at, chance in enumerate(chances) if chance <= self._chance]
+        return Reply(ANSWERED, {"holds": holds, "chances": chances}, self._length(question), 0)
 
-    def margin(self, statement: Statement, foils: tuple[str, ...]) -> float:
-        """How far a statement's tail lies above its foils, in their standard deviations.
-
-        Pointwise mutual information of opening and tail by the model, held against that of the same
-        opening with foils (after Holtzman et al. 2021, domain-conditional PMI).
-        """
-        words = statement.opening.rsplit(" ", 1)[-1]
-        scores = [
-            self.likelihood(statement.opening, tail) - self.likelihood(f"It {words}", tail)
-            for tail in (statement.ending, *(foil for foil in foils if foil != statement.ending))
-        ]
-        own, others = scores[0], scores[1:]
-        if len(others) < 2:
-            return 0.0
-        mean = sum(others) / len(others)
-        spread = sqrt(sum((one - mean) ** 2 for one in others) / (len(others) - 1))
-        return round((own - mean) / max(spread, 0.05), 2)
-
-    def likelihood(self, opening: str, ending: str) -> float:
-        """Mean log-likelihood of the tokens of ``ending`` after ``opening``, rounded."""
-        place = (opening, ending)
-        if place not in self._likelihoods:
-            self._likelihoods[place] = round(self._mean_log_likelihood(*place), DIGITS)
-        return self._likelihoods[place]
-
-    def _mean_log_likelihood(self, opening: str, ending: str) -> float:
+    def likelihoods(self, opening: str, endings: Sequence[str]) -> list[float]:
+        """Log-likelihood of each ending after an opening: the mean over the ending's tokens."""
         import torch
 
-        first = self._tokens(opening)
-        whole = self._tokens(f"{opening} {ending}")
+        first = len(self._tokenizer(opening).input_ids)
+        rows = [self._tokenizer(f"{opening} {ending}").input_ids for ending in endings]
+        longest = max(map(len, rows))
+        # Padding stands behind, where a causal model does not look.
+        tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
         with torch.no_grad():
-            logits = self._model(whole).logits[0, :-1].float()
-        scores = torch.log_softmax(logits, dim=-1)
-        chosen = scores.gather(1, whole[0, 1:, None])[:, 0]
-        return float(chosen[first.shape[1] - 1 :].mean())
+            logits = self._model(tokens[:, :-1], **self._last(longest - first)).logits
+        scores = torch.log_softmax(logits[:, -(longest - first) :].float(), dim=-1)
+        chosen = scores.gather(2, tokens[:, first:, None])[:, :, 0]
+        return [
+            float(line[: len(row) - first].mean()) for line, row in zip(chosen, rows, strict=True)
+        ]
 
-    def _tokens(self, text: str) -> torch.Tensor:
-        tokens: torch.Tensor = self._tokenizer(text, return_tensors="pt").input_ids
-        return tokens
+    def _last(self, positions: int) -> dict[str, Any]:
+        # The vocabulary's logits are most of a small model's work; before the ending they are idle.
+        able = "logits_to_keep" in inspect.signature(self._model.forward).parameters
+        return {"logits_to_keep": positions} if able else {}
 
     def _length(self, question: Question) -> int:
-        return sum(int(self._tokens(one.text).shape[1]) for one in question.statements)
+        return sum(len(self._tokenizer(one.text).input_ids) for one in question.statements)
 
     def _generate(self, question: Question) -> Reply:
         import torch
@@ -151,9 +132,9 @@ class TransformersModel:
         return self._load(AutoModelForCausalLM, dtype=torch.float32).eval()
 
     def _load(self, kind: Any, **options: Any) -> Any:
-        given = {"gguf_file": self._gguf} if self._gguf else {}
         try:
-            return kind.from_pretrained(self._place, **given, **options)
+            place = unpacked(Path(self._place) / self._gguf) if self._gguf else self._place
+            return kind.from_pretrained(place, **options)
         except (OSError, ValueError, ImportError) as error:
             raise InputError(
                 f"this model can't be loaded: {str(error).splitlines()[0]}",
