@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from ehrkg.foundation.damage import broken
 from ehrkg.foundation.errors import InputError
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -104,12 +105,7 @@ def _in_archive(archive: Path, name: str) -> dict[str, tuple[Part, ...]]:
         with zipfile.ZipFile(archive) as opened:
             members = sorted(each.filename for each in opened.infolist() if not each.is_dir())
     except (zipfile.BadZipFile, OSError) as error:
-        raise InputError(
-            "the zip archive is damaged or cut off",
-            file=archive,
-            found=str(error),
-            todo="download it again and compare its checksum",
-        ) from error
+        raise broken(archive, error) from error
     single: dict[str, Part] = {}
     for member in members:
         inside = PurePosixPath(member)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import shutil
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ehrkg.ehr.sources.finding import Part
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
 
 State = tuple[int, int, int]
@@ -84,32 +84,14 @@ def reading(part: Part) -> Iterator[None]:
     """Turn what a damaged file raises into an error with a way out."""
     try:
         yield
-    except (EOFError, zlib.error) as error:
+    except zipfile.BadZipFile as error:
+        raise broken(part.archive or part.place, error) from error
+    except BROKEN as error:
+        raise broken(part.place, error) from error
+    except RuntimeError as error:  # what zipfile raises for a password
         raise InputError(
-            "the gzip file is cut off or damaged",
-            file=part.place,
-            found=str(error),
-            todo="copy or download the file again and compare its checksum",
-        ) from error
-    except gzip.BadGzipFile as error:
-        raise InputError(
-            "this is no gzip file, or its checksum is wrong",
-            file=part.place,
-            found=str(error),
-            expected="gzip, as the name says",
-            todo="rename it or download it again",
-        ) from error
-    except (zipfile.BadZipFile, RuntimeError) as error:
-        raise InputError(
-            "the zip archive is damaged, cut off or locked",
+            "the zip archive is locked",
             file=part.archive or part.place,
             found=str(error),
-            todo="download it again and compare its checksum, or unpack it yourself",
-        ) from error
-    except OSError as error:
-        raise InputError(
-            "the file can't be read",
-            file=part.place,
-            found=error.strerror or str(error),
-            todo="check that it is there, that you may read it, and that the disk has room",
+            todo="unpack it yourself, and give the folder",
         ) from error

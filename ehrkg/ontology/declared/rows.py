@@ -13,9 +13,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.declared.declaration import TableSpec
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
+from ehrkg.ontology.formats.archives import Entry
 
 BLOCK = 1 << 24
 HEAD_LINES = 60
@@ -145,7 +146,7 @@ def _text_batches(
             for batch in reader:
                 yield pa.Table.from_batches([batch])
     except BROKEN as error:
-        raise broken(entry, error) from error
+        raise broken(entry.where, error) from error
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise _bad_line(entry, spec, found, error) from error
 
@@ -219,7 +220,7 @@ def _objects(entry: Entry, spec: TableSpec, written: str) -> Iterator[dict[str, 
                 return
             whole = json.load(handle)
     except BROKEN as error:
-        raise broken(entry, error) from error
+        raise broken(entry.where, error) from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(
             "no JSON",

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import lzma
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
-
-BROKEN = (
-    EOFError,
-    OSError,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-)
-"""What reading a truncated or damaged archive raises."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +71,6 @@ class Entry:
             yield handle
 
 
-def broken(entry: Entry, error: Exception) -> InputError:
-    """The error for an archive that is damaged or ends too early."""
-    return InputError(
-        "the file is damaged or ends too early",
-        file=entry.where,
-        found=str(error) or type(error).__name__,
-        todo="fetch or copy the file again",
-    )
-
-
 def is_zip(path: Path) -> bool:
     """Whether a path is a zip archive, by its first bytes."""
     if not path.is_file():
@@ -132,7 +111,7 @@ def entries(path: Path, *folders: str) -> list[Entry]:
     try:
         names = _names(path)
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
     for name in names:
         check_name(path, name)
     return [Entry(path, name) for name in sorted(names) if not name.startswith("__MACOSX/")]

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
+from ehrkg.ontology.formats.archives import Entry
 from ehrkg.ontology.formats.tsv import opened
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def fill_json(
         query = f'SELECT count(*), count(*) FILTER ({lacks}) FROM "{table}"'  # noqa: S608
         [(count, empty)] = bench.execute(query).fetchall()
     except duckdb.IOException as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
     except duckdb.InvalidInputException as error:
         raise _fault(path, required) or InputError(
             "could not be read", file=path, found=str(error).splitlines()[0]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ehrkg.foundation.damage import BROKEN, broken, parsing_xml
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.categories import read_yaml
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken, check_name, is_tar
+from ehrkg.ontology.formats.archives import check_name, is_tar
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.schema import PASSAGES
 from ehrkg.ontology.sources import SOURCES
@@ -130,34 +131,15 @@ def _in_tar(path: Path) -> Iterator[tuple[str, bytes]]:
                 if content is not None:
                     yield info.name, content.read()
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
 
 
 def _parsed(path: Path, name: str, content: bytes) -> Element | None:
     """The root of a document; None where it is another kind of XML."""
-    from xml.etree.ElementTree import ParseError
-
-    import defusedxml
     from defusedxml.ElementTree import fromstring
 
-    where = f"{path}!{name}"
-    try:
+    with parsing_xml(f"{path}!{name}"):
         root: Element = fromstring(content, forbid_dtd=True)
-    except ParseError as error:
-        raise InputError(
-            "the XML is broken or ends too early",
-            file=where,
-            line=error.position[0],
-            found=str(error),
-            todo="fetch or copy the file again",
-        ) from error
-    except defusedxml.DefusedXmlException as error:
-        raise InputError(
-            "the XML declares a document type or entities, which is refused",
-            file=where,
-            found=str(error),
-            todo="use the file as its owner ships it",
-        ) from error
     return root if root.tag.lower() in _ROOTS else None
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.categories import kind_of_curie
 from ehrkg.ontology.curies import normalise
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 from ehrkg.ontology.formats.parts import Parts
 from ehrkg.ontology.formats.statements import Owner, edges_of, owner
 from ehrkg.ontology.formats.tsv import head, opened
@@ -197,7 +197,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                         todo="save the file as UTF-8",
                     ) from error
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
 
 
 def _complete(term: _Stanza, path: Path) -> _Stanza:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 from ehrkg.ontology.formats.triples import Triple
 from ehrkg.ontology.formats.tsv import opened
 from ehrkg.ontology.iris import written
@@ -51,7 +51,7 @@ def _text(path: Path) -> str:
         with opened(path) as handle:
             raw = handle.read()
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 from ehrkg.ontology.formats.triples import Triple
 from ehrkg.ontology.formats.tsv import opened
 
@@ -54,7 +54,7 @@ def _streamed(path: Path, syntax: str) -> Iterator[Triple]:
             todo="mend the line, or fetch the file again if it ends too early",
         ) from error
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
 
 
 def _pass_mark(handle: Any) -> None:
@@ -85,7 +85,7 @@ def json_ld(path: Path) -> Iterator[Triple]:
         with opened(path) as handle:
             found = json.loads(handle.read().decode("utf-8-sig"))
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=path, todo="save the file as UTF-8") from error
     except json.JSONDecodeError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ehrkg.foundation.damage import parsing_xml
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
 from ehrkg.ontology.formats.tsv import opened
 
 LONGEST_ENTITY = 1_024
@@ -28,24 +28,11 @@ def check_xml(path: Path) -> None:
         InputError: with its line: the XML is broken or ends too early, or it declares an entity or
             a document type that lies elsewhere, or an entity made to grow.
     """
-    from xml.sax import SAXParseException
-
     guard = _guard(path)
-    try:
-        with opened(path) as handle:
-            while piece := handle.read(_PIECE):
-                guard.feed(piece)
-            guard.close()
-    except SAXParseException as error:
-        raise InputError(
-            "the XML is broken or ends too early",
-            file=path,
-            line=error.getLineNumber(),
-            found=error.getMessage(),
-            todo="fetch or copy the file again, or mend the line",
-        ) from error
-    except BROKEN as error:
-        raise broken(Entry(path), error) from error
+    with parsing_xml(path), opened(path) as handle:
+        while piece := handle.read(_PIECE):
+            guard.feed(piece)
+        guard.close()
 
 
 def _guard(path: Path) -> Any:

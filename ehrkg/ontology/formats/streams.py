@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.csv as pc
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
+from ehrkg.ontology.formats.archives import Entry
 
 if TYPE_CHECKING:
     import duckdb
@@ -183,7 +184,7 @@ def _has_rows(rows: Rows) -> bool:
 def _explain(rows: Rows, error: Exception) -> InputError:
     """Find the line at fault: only now is it worth reading line by line."""
     if not isinstance(error, pa.ArrowInvalid):
-        return broken(rows.entry, error)
+        return broken(rows.entry.where, error)
     with rows.entry.opened() as handle:
         for number, line in enumerate(io.BufferedReader(handle), start=1):  # type: ignore[type-var]
             if number <= rows.skip or not line.strip(b"\r\n"):

@@ -11,8 +11,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.csv as pc
 
+from ehrkg.foundation.damage import BROKEN, broken
 from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
+from ehrkg.ontology.formats.archives import Entry
 from ehrkg.ontology.formats.streams import TSV, Rows
 
 
@@ -46,7 +47,7 @@ def check_packing(path: Path) -> None:
             while handle.read(1 << 20):
                 pass
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
 
 
 def header(path: Path) -> tuple[list[str], int, list[str]]:
@@ -125,7 +126,7 @@ def read_tsv(path: Path, required: Sequence[str]) -> pa.Table:
                 ),
             )
     except BROKEN as error:
-        raise broken(Entry(path), error) from error
+        raise broken(path, error) from error
     except pa.ArrowInvalid as error:
         raise _bad_line(path, names, comments, error) from error
 

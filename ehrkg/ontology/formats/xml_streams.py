@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ehrkg.foundation.errors import InputError
-from ehrkg.ontology.formats.archives import BROKEN, Entry, broken
+from ehrkg.foundation.damage import parsing_xml
+from ehrkg.ontology.formats.archives import Entry
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -21,42 +21,20 @@ def records(entry: Entry, tag: str) -> Iterator[tuple[dict[str, str], Element]]:
         InputError: the XML is broken or ends too early (line), or it declares a document type or
             entities, which can blow a file up or reach outside it.
     """
-    from xml.etree.ElementTree import ParseError
-
-    import defusedxml
     from defusedxml.ElementTree import iterparse
 
-    try:
-        with entry.opened() as handle:
-            root: Element | None = None
-            attributes: dict[str, str] = {}
-            depth = 0
-            for event, element in iterparse(handle, ("start", "end"), forbid_dtd=True):
-                if event == "start":
-                    if root is None:
-                        root, attributes = element, dict(element.attrib)
-                    depth += 1
-                    continue
-                depth -= 1
-                if depth == 1 and root is not None:
-                    if element.tag == tag:
-                        yield attributes, element
-                    root.clear()
-    except ParseError as error:
-        raise InputError(
-            "the XML is broken or ends too early",
-            file=entry.where,
-            line=error.position[0],
-            found=str(error),
-            todo="fetch or copy the file again",
-        ) from error
-    except defusedxml.DefusedXmlException as error:
-        raise InputError(
-            "the XML declares a document type or entities, which is refused",
-            file=entry.where,
-            found=str(error),
-            expected="plain elements",
-            todo="use the file as its owner ships it",
-        ) from error
-    except BROKEN as error:
-        raise broken(entry, error) from error
+    with parsing_xml(entry.where), entry.opened() as handle:
+        root: Element | None = None
+        attributes: dict[str, str] = {}
+        depth = 0
+        for event, element in iterparse(handle, ("start", "end"), forbid_dtd=True):
+            if event == "start":
+                if root is None:
+                    root, attributes = element, dict(element.attrib)
+                depth += 1
+                continue
+            depth -= 1
+            if depth == 1 and root is not None:
+                if element.tag == tag:
+                    yield attributes, element
+                root.clear()
