@@ -6,6 +6,7 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
@@ -210,6 +211,61 @@ def test_omop_visits_are_found_by_date_and_codes_by_vocabulary(tmp_path: Path) -
     assert [row["died"] for row in hospital.visits.to_pylist()] == [False, False, True, False]
     assert [row["age"] for row in hospital.visits.to_pylist()] == [80, 80, 91, 30]
     assert "oral" in hospital.events["route"].to_pylist()
+
+
+VISITS_OF = {  # what 5.4 renamed in the table of visits
+    "5.3": "admitting_source_concept_id,discharge_to_concept_id",
+    "5.4": "admitted_from_concept_id,discharged_to_concept_id",
+}
+
+
+def test_both_versions_of_omop_say_the_same(tmp_path: Path) -> None:
+    found = {}
+    for version, columns in VISITS_OF.items():
+        lines = [line.strip() for line in OMOP["visit_occurrence.csv"].strip().splitlines()]
+        more = [f"{lines[0]},{columns}", *(f"{line},8536,0" for line in lines[1:])]
+        tables = OMOP | {"visit_occurrence.csv": "\n".join(more)}
+        found[version] = ehr.read(put(tmp_path / version, tables))
+    for name in TABLES:
+        assert getattr(found["5.3"], name).equals(getattr(found["5.4"], name))
+
+
+MEDS = [
+    # time, code, visit
+    (datetime(1950, 5, 5), "MEDS_BIRTH", None),
+    (datetime(2010, 1, 1, 8), "GENDER//F", None),
+    (datetime(2010, 1, 1, 8), "HOSPITAL_ADMISSION//URGENT//WARD", 11),
+    (datetime(2010, 1, 2, 9), "MEDICATION//START//Furosemide//00054829725", None),
+    (datetime(2010, 1, 5, 8), "HOSPITAL_DISCHARGE//HOME", 11),
+    (datetime(2010, 1, 5, 8), "DIAGNOSIS//ICD//10//I5023", 11),
+    (datetime(2010, 1, 5, 8), "PROCEDURE//ICD//10//02100Z9", 11),
+    (datetime(2010, 1, 5, 8), "LAB//51006//mg/dL", 11),
+]
+
+
+def test_both_versions_of_meds_say_the_same(tmp_path: Path) -> None:
+    """0.4 has a column for texts, which are never read."""
+    times, codes, visits = zip(*MEDS, strict=True)
+    columns = {
+        "subject_id": pa.array([1] * len(MEDS), pa.int64()),
+        "time": pa.array(times, pa.timestamp("us")),
+        "code": pa.array(codes),
+        "numeric_value": pa.nulls(len(MEDS), pa.float32()),
+        "hadm_id": pa.array(visits, pa.int64()),
+    }
+    texts = {"text_value": pa.array(["Dr SECRET"] * len(MEDS))}
+    found = {}
+    for version, more in (("0.3", {}), ("0.4", texts)):
+        folder = tmp_path / version / "data" / "train"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table(columns | more), folder / "0.parquet")
+        found[version] = ehr.read(tmp_path / version)
+    assert found["0.3"].format == "meds"
+    assert set(found["0.3"].codes["id"].to_pylist()) == {
+        "ICD10CM:I50.23", "ICD10PCS:02100Z9", "DRUGNAME:furosemide"}  # fmt: skip
+    for name in TABLES:
+        assert getattr(found["0.3"], name).equals(getattr(found["0.4"], name))
+        assert "SECRET" not in str(getattr(found["0.4"], name).to_pylist())
 
 
 MAPPING = """

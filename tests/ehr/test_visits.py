@@ -11,6 +11,7 @@ import pytest
 
 import ehrkg.ehr as ehr
 from ehrkg.foundation.ledger import Ledger
+from ehrkg.propose.counting import count_pairs
 from tests.ehr.conftest import Extract
 
 STAYS = [
@@ -81,6 +82,26 @@ def test_orders_beyond_the_visit_stay_as_they_stand(odd: tuple[ehr.Hospital, Led
 def test_a_date_without_a_time_may_lie_before_admission(odd: tuple[ehr.Hospital, Ledger]) -> None:
     rows = [row for row in odd[0].events.to_pylist() if row["visit"] == "point"]
     assert [row["start"] for row in rows if row["kind"] == "procedure"] == [datetime(2150, 3, 1)]
+
+
+def test_dates_of_two_patients_are_never_compared(extract: Extract, new_extract) -> None:
+    """Each patient's dates are shifted by an amount of their own: another one changes no result."""
+    here, there = ehr.read(extract.write()), new_extract("shifted")
+    for rows in there.tables.values():
+        for row in rows:
+            if row.get("subject_id") == "2":
+                row |= {name: value.replace("2160", "2099") for name, value in row.items()}
+    shifted = ehr.read(there.write())
+    assert shifted.visits["admitted"].to_pylist() != here.visits["admitted"].to_pylist()
+    dated = {"visits": ["admitted", "discharged"], "events": ["start", "stop"],
+             "visit_codes": ["start", "stop"], "patients": [], "codes": []}  # fmt: skip
+    for name, dates in dated.items():
+        one, other = (getattr(each, name).drop_columns(dates) for each in (here, shifted))
+        assert one.equals(other), name
+    counts = [
+        count_pairs(each, head_kind="drug", tail_kind="diagnosis").pairs for each in (here, shifted)
+    ]
+    assert counts[0].equals(counts[1])
 
 
 def test_free_text_is_never_read_and_nothing_leaves(
