@@ -3,15 +3,15 @@
 // param: build string default  The build to ask.
 // param: limit integer 50  How many to show.
 // columns: template, answer, earlier_code, earlier_visit, concept
-MATCH (t:Template)-[:TARGET]->(v:Visit)
-WHERE t.build = $build AND t.task = 'prognosis'
-MATCH (t)-[:ANSWER]->(c:Code)-[m:MAPS_TO]->(k:Concept)
-WHERE m.levels = 0
+MATCH (t:Template)-[:ANSWER]->(c:Code)-[m:MAPS_TO]->(k:Concept)
+WHERE t.build = $build AND t.task = 'prognosis' AND m.levels = 0
 MATCH (d:Code)-[n:MAPS_TO]->(k)
 WHERE n.levels = 0
-MATCH (w:Visit)-[:DIAGNOSED]->(d)
-WHERE w.patient = t.patient AND w.ordinal < v.ordinal
-RETURN DISTINCT t.id AS template, c.id AS answer, d.id AS earlier_code, w.id AS earlier_visit,
-       k.id AS concept
+WITH t, c.id AS answer, k.id AS concept, d.id AS earlier_code
+MATCH (t)-[:TARGET]->(v:Visit)
+MATCH (p:Patient)-[:HAS_VISIT]->(v)
+MATCH (p)-[:HAS_VISIT]->(w:Visit)-[:DIAGNOSED]->(e:Code)
+WHERE w.ordinal < v.ordinal AND e.id = earlier_code
+RETURN DISTINCT t.id AS template, answer, earlier_code, w.id AS earlier_visit, concept
 ORDER BY template, earlier_visit, earlier_code, concept
 LIMIT $limit

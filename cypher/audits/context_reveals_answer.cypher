@@ -9,16 +9,11 @@ MATCH (t:Template)-[:GIVEN]->(c:Code)
 WHERE t.build = $build AND t.task <> 'prognosis'
 WITH DISTINCT c
 MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
-WITH c, count(DISTINCT v.id) AS visits
-WHERE visits >= $visits
-MATCH (t:Template)-[:GIVEN]->(c)
-WHERE t.task <> 'prognosis'
-MATCH (t)-[:ANSWER]->(a:Code)
-WITH c, visits, collect(DISTINCT a.id) AS answers
-MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
+WITH c, collect(DISTINCT v) AS holding
+WHERE size(holding) >= $visits
+UNWIND holding AS v
 MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d:Code)
-WHERE d.id IN answers
-WITH c, d, visits, count(DISTINCT v.id) AS both
+WITH c, d, size(holding) AS visits, count(DISTINCT v) AS both
 WHERE 1.0 * both / visits >= $share
 MATCH (t:Template)-[:GIVEN]->(c)
 WHERE t.task <> 'prognosis'

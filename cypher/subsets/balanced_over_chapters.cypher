@@ -5,7 +5,14 @@
 // columns: template
 MATCH (t:Template)-[:ASSERTS]->(:Relation)-[:TAIL]->(c:Code)
 WHERE t.build = $build AND c.chapter_name IS NOT NULL
-WITH toLower(c.chapter_name) AS chapter, collect(DISTINCT t.id) AS held
+WITH toLower(c.chapter_name) AS chapter, t.age_band AS age_band, t.sex AS sex, collect(DISTINCT t.id) AS held
+UNWIND held AS template
+UNWIND held AS other
+WITH chapter, age_band, sex, template, other
+WHERE other <= template
+WITH chapter, age_band, sex, template, count(*) AS place
+WHERE place <= $each
+WITH chapter, collect(DISTINCT template) AS held
 UNWIND held AS template
 UNWIND held AS other
 WITH chapter, template, other

@@ -6,9 +6,11 @@
 // columns: template
 MATCH (t:Template)-[:ANSWER]->(c:Code)
 WHERE t.build = $build
-WITH t, c
+WITH DISTINCT c
 MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
-WITH t, c, count(DISTINCT v.id) AS visits
+WITH c, count(DISTINCT v) AS visits
 WHERE visits >= $least AND visits <= $most
+MATCH (t:Template)-[:ANSWER]->(c)
+WHERE t.build = $build
 RETURN DISTINCT t.id AS template
 ORDER BY template

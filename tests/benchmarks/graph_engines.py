@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -31,10 +32,13 @@ from ehrkg.graph.export import export_for_neo4j_admin  # noqa: E402
 from ehrkg.graph.schema import NODES  # noqa: E402
 from ehrkg.graph.store import GraphStore, open_store  # noqa: E402
 
-BUILD = "default"
+T = TypeVar("T")
 
 SERVER_JAVA = ("-Xms2g", "-Xmx2g")
 """As a server is run: the compiler's full strength, and a heap that its guide would give."""
+
+PAGES = "1g"
+"""Memory for the server's pages: more than the graph, as its guide would give."""
 
 
 def size(path: Path) -> int:
@@ -68,9 +72,13 @@ def watched(process: int | str) -> Iterator[list[int]]:
 
 
 def timed(work: Callable[[], object]) -> float:
+    return timed_result(work)[0]
+
+
+def timed_result(work: Callable[[], T]) -> tuple[float, T]:
     start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    result = work()
+    return time.perf_counter() - start, result
 
 
 def audits(store: GraphStore) -> dict[str, float]:
@@ -104,7 +112,7 @@ def show(what: str, *figures: float, digits: int = 1) -> None:
 
 def compare(name: str, graph: Path, folder: Path) -> None:
     """Load one graph into both engines, ask every audit of both, print the table."""
-    server = Server(folder / "server", java=SERVER_JAVA)
+    server = Server(folder / "server", java=SERVER_JAVA, pagecache=PAGES)
     server.start()
     assert server.process is not None
     copy = folder / "copy.lbug"
@@ -116,16 +124,16 @@ def compare(name: str, graph: Path, folder: Path) -> None:
     try:
         with open_store(copy) as here, watched("self") as mine:
             loading = timed(lambda: write(here, tables))
-            hashing = timed(here.content_hash)
-            content = here.content_hash()
+            hashing, content = timed_result(here.content_hash)
         before = size(server.home / "data")
         with (
             open_store(server.address, auth=server.auth) as there,
             watched(server.process.pid) as its,
         ):
             show("load (s)", loading, timed(lambda: write(there, tables)))
-            show("content hash (s)", hashing, timed(there.content_hash))
-            if there.content_hash() != content or there.counts() != counts:
+            took, found = timed_result(there.content_hash)
+            show("content hash (s)", hashing, took)
+            if found != content or there.counts() != counts:
                 sys.exit("the two engines hold different graphs")
             asked_there = audits(there)
         on_server = size(server.home / "data") - before

@@ -48,7 +48,7 @@ dbms.security.auth_enabled=true
 dbms.usage_report.enabled=false
 server.memory.heap.initial_size=256m
 server.memory.heap.max_size=768m
-server.memory.pagecache.size=128m
+server.memory.pagecache.size={pagecache}
 """
 
 
@@ -107,9 +107,12 @@ class Server:
     Args:
         home: an empty folder, or one that a server of this class used before.
         java: the virtual machine's options: quick to start by default, not quick at long work.
+        pagecache: memory for the pages of the store, as the server's settings write it.
     """
 
-    def __init__(self, home: Path, java: Sequence[str] = QUICK_START) -> None:
+    def __init__(
+        self, home: Path, java: Sequence[str] = QUICK_START, pagecache: str = "128m"
+    ) -> None:
         self.home = home
         self.java = java
         self.auth = ("neo4j", PASSWORD)
@@ -118,7 +121,9 @@ class Server:
             chosen.bind(("127.0.0.1", 0))
             self.port = chosen.getsockname()[1]
         (home / "conf").mkdir(parents=True, exist_ok=True)
-        (home / "conf" / "neo4j.conf").write_text(SETTINGS.format(port=self.port))
+        (home / "conf" / "neo4j.conf").write_text(
+            SETTINGS.format(port=self.port, pagecache=pagecache)
+        )
         self.classpath = f"{jars()}/*"
         self._set_password()
 
