@@ -11,9 +11,9 @@ WITH DISTINCT c
 MATCH (v:Visit)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(c)
 WITH c, collect(DISTINCT v) AS holding
 WHERE size(holding) >= $visits
-UNWIND holding AS v
-MATCH (v)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d:Code)
-WITH c, d, size(holding) AS visits, count(DISTINCT v) AS both
+UNWIND holding AS w
+MATCH (w)-[:DIAGNOSED|PRESCRIBED|PERFORMED]->(d:Code)
+WITH c, d, size(holding) AS visits, count(DISTINCT w) AS both
 WHERE 1.0 * both / visits >= $share
 MATCH (t:Template)-[:GIVEN]->(c)
 WHERE t.task <> 'prognosis'
