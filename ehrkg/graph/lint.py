@@ -275,6 +275,12 @@ def _property(
         )
 
 
+def _unwound(tokens: Tokens, at: int) -> bool:
+    """Whether an alias is what an UNWIND gives: it begins there, and hides nothing."""
+    clause = (tokens[i] for i in range(at, -1, -1) if tokens[i].says("UNWIND", "WITH", "RETURN"))
+    return next(clause, tokens[at]).says("UNWIND")
+
+
 def _names(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
     variables, reserved = patterns.variables(), _rules()["names"]
     for at, token in enumerate(tokens.tokens):
@@ -288,7 +294,8 @@ def _names(tokens: Tokens, patterns: Patterns) -> Iterator[Finding]:
             yield _at(
                 token, f"{token.name} is a word of the language on one engine", "use another name"
             )
-        if alias and token.name in variables and tokens[at - 2].name != token.name:
+        hides = alias and token.name in variables and tokens[at - 2].name != token.name
+        if hides and not _unwound(tokens, at):
             yield _at(
                 token,
                 f"the alias {token.name} hides the variable {token.name}, and ORDER "

@@ -83,6 +83,8 @@ def test_what_differs_is_found_where_it_stands(text: str, said: str, column: int
 @pytest.mark.parametrize(
     "text",
     [
+        "MATCH (c:Code) WITH collect(DISTINCT c) AS held UNWIND held AS k "
+        "MATCH (k)-[:MAPS_TO]->(n:Concept) RETURN n.id AS x",
         "// head(x), type(r), CALL { }\nMATCH (c:Code) /* [x IN y | z] */ RETURN c.id AS code",
         'MATCH (c:Code) WHERE c.name = "split(a)[0] ; type(r)" RETURN c.id AS code',
         "MATCH (c:Code) WHERE c.name = 'O\\'Brien; head(x)' RETURN c.id AS code;",
