@@ -8,6 +8,7 @@ from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.check_again import Facts
     from ehrkg.benchmark.checks import CheckReport, CheckRow, check
     from ehrkg.benchmark.cohort import Cohort
     from ehrkg.benchmark.cuts import Split
@@ -34,6 +35,7 @@ _HOMES = {
     "DEFAULT_FORMATS": "items",
     "Difference": "differences",
     "FORMATS": "items",
+    "Facts": "check_again",
     "ITEMS": "schema",
     "Made": "items",
     "POOL": "pools",
@@ -62,6 +64,7 @@ __all__ = [
     "CheckRow",
     "Cohort",
     "Difference",
+    "Facts",
     "Made",
     "Recipe",
     "Split",

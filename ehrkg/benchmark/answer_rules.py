@@ -68,12 +68,14 @@ class Occurrence:
 
     Attributes:
         order: the order of the answer, if it is a drug.
+        context: the codes that shall stand in the stem; ``None``: drawn by hash.
     """
 
     claim: Claim
     visit: VisitFacts
     target: VisitFacts
     order: Order | None
+    context: tuple[str, ...] | None = None
 
 
 class Ground:

@@ -4,13 +4,18 @@ Each code gets a price, raised where it is drawn too rarely and lowered where to
 drawn about k - 1 times for each time it is the answer (the dual of a transport problem, solved by
 an auction as in Bertsekas 1988). A code that is never the answer may fill a place that would stay
 empty, as often as the slack allows any code and no oftener: what appears twice and is wrong twice
-gives nothing away. What can't be levelled by prices, because too few questions may hold a code, is
-levelled by dropping questions, as few as do.
+gives nothing away. But such codes are rarer and less well known than answers; so prices favour the
+frequent and the well known among them until the answer stands out no more than any other option.
+What can't be levelled by prices, because too few questions may hold a code, is levelled by dropping
+questions, as few as do.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +54,17 @@ Small on purpose: codes lean one way by kind. With a whole answer of slack the o
 knows best was right one and a half times as often as chance.
 """
 
+LEAN = 0.04
+"""How far from the middle the answer may stand among its options, on the mean of all questions and
+by any axis (0 is the middle, 0.5 always the greatest) ..."""
+
+SPREAD = 0.3
+"""... or this much over the root of their number, where that is more: the standard deviation of
+where an answer stands that is drawn like any other option."""
+
+TILT = 4.0
+"""How fast prices move by what answers lean to."""
+
 Truths = npt.NDArray[np.bool_]
 
 
@@ -69,7 +85,14 @@ class Fit:
     chosen: Ints
 
 
-def fit(candidates: Shortlist, answers: Ints, size: int, *, n_options: int) -> Fit:
+def fit(
+    candidates: Shortlist,
+    answers: Ints,
+    size: int,
+    *,
+    n_options: int,
+    axes: Sequence[npt.NDArray[Any]] = (),
+) -> Fit:
     """Set prices, and drop what can't be levelled.
 
     Args:
@@ -77,8 +100,10 @@ def fit(candidates: Shortlist, answers: Ints, size: int, *, n_options: int) -> F
         answers: position of each question's answer in the pool.
         size: of the pool.
         n_options: k.
+        axes: numbers of the members by which the answer shall not stand out, such as how frequent
+            they are.
     """
-    market = Market(candidates, answers, size, n_options)
+    market = Market(candidates, answers, size, n_options, tuple(axes))
     shares = AT_ONCE if len(answers) <= FEW else AT_ONCE[:1]
     return max((_fit(market, share) for share in shares), key=lambda found: int(found.kept.sum()))
 
@@ -97,6 +122,8 @@ def _fit(market: Market, share: int) -> Fit:
         short = (drawn < 0).any(axis=1)
         going = short if short.any() else _surplus(market, kept, drawn, share, thorough=False)
         if not going.any():
+            going = _leaners(market, kept, drawn, share)
+        if not going.any():
             break
         too_few[np.flatnonzero(kept)[short]] = True
         kept[np.flatnonzero(kept)[going]] = False
@@ -106,6 +133,8 @@ def _fit(market: Market, share: int) -> Fit:
     kept &= ~too_few
     while kept.any():
         going = _surplus(market, kept, members[kept], share, thorough=True)
+        if not going.any():
+            going = _leaners(market, kept, members[kept], share)
         if not going.any():
             break
         kept[np.flatnonzero(kept)[going]] = False
@@ -139,17 +168,33 @@ class Market:
         answers: of each question.
         size: of the pool.
         n_options: k.
+        axes: numbers of the members by which the answer shall not stand out.
     """
 
     candidates: Shortlist
     answers: Ints
     size: int
     n_options: int
+    axes: tuple[npt.NDArray[Any], ...]
 
     def drawn(self, kept: Truths, prices: Scores) -> Ints:
         """Whom the questions that are kept draw at these prices."""
         lists = self.candidates.take(kept)
         return members_at(lists, draw(lists, prices, self.n_options - 1))
+
+    def standing(self, kept: Truths, drawn: Ints) -> Scores:
+        """Where each answer stands among its options, a column an axis: -0.5 least, 0.5 greatest.
+
+        Args:
+            kept: which questions.
+            drawn: whom they drew.
+        """
+        mine = self.answers[kept][:, None]
+        columns = [
+            ((axis[drawn] < axis[mine]) + 0.5 * (axis[drawn] == axis[mine])).mean(axis=1) - 0.5
+            for axis in self.axes
+        ]
+        return np.column_stack(columns) if columns else np.zeros((len(mine), 0))
 
 
 def _within(least_and_most: tuple[int, int], n: int) -> int:
@@ -164,22 +209,35 @@ def _price(market: Market, kept: Truths, prices: Scores) -> Scores:
     asked = np.bincount(market.answers[kept], minlength=market.size)
     # Who is never the answer aims at one appearance; the slack allows a little more.
     target = np.maximum((k - 1) * asked, 1)
+    ranks = _ranks(market)
     current, best, least, idle = prices, prices, np.inf, 0
     for turn in range(_within(ITERATIONS, len(lists))):
         found = members_at(lists, draw(lists, current, k - 1))
         drawn = np.bincount(found[found >= 0].ravel(), minlength=market.size)
         surplus = (k - 1) * asked - drawn
         beyond = np.maximum(0, np.abs(surplus) - slack_of(asked + drawn, k))
-        off = float(beyond.sum())
+        lean = market.standing(kept, found).mean(axis=0) if market.axes else np.zeros(0)
+        off = float(beyond.sum()) + k * len(lists) * float(
+            np.maximum(0, abs(lean) - _bound(len(lists))).sum()
+        )
         idle += 1
         if off < least:
             best, least, idle = current, off, 0
         if not off or idle >= PATIENCE:
             break
         rate = 0.8 / (1 + turn / 20) * np.where(beyond > 0, 1.0, SETTLED).astype(np.float64)
-        change = rate * np.log((target + 0.5) / (drawn + 0.5))
+        change = rate * np.log((target + 0.5) / (drawn + 0.5)) + TILT * (ranks @ lean)
         current = np.asarray(np.round(np.clip(current + change, -30, 30), 4), dtype=np.float64)
     return best
+
+
+def _ranks(market: Market) -> Scores:
+    """The rank of every member by every axis, a column an axis, from -0.5 to 0.5."""
+    columns = [
+        np.searchsorted(np.sort(axis), axis, side="left") / max(1, market.size - 1) - 0.5
+        for axis in market.axes
+    ]
+    return np.column_stack(columns) if columns else np.zeros((market.size, 0))
 
 
 def _added_back(market: Market, kept: Truths, members: Ints, left: Truths) -> Truths:
@@ -187,13 +245,19 @@ def _added_back(market: Market, kept: Truths, members: Ints, left: Truths) -> Tr
     k = market.n_options
     surplus = surplus_of(market.answers[kept], members[kept], market.size, k)
     appears = k * np.bincount(market.answers[kept], minlength=market.size) - surplus
+    whole = np.ones(len(kept), dtype=bool)
+    standing, n = market.standing(whole, members), int(kept.sum())
+    lean = standing[kept].sum(axis=0)
     kept = kept.copy()
     for at in np.flatnonzero(left):
         who = np.append(market.answers[at], members[at])
         after = surplus[who] + np.append(k - 1, np.full(k - 1, -1))
-        if (np.abs(after) <= slack_of(appears[who] + 1, k)).all():
+        leans = np.abs(lean + standing[at]) / (n + 1)
+        level = (np.abs(after) <= slack_of(appears[who] + 1, k)).all()
+        if level and (leans <= np.maximum(_bound(n + 1), np.abs(lean) / max(1, n))).all():
             kept[at] = True
             surplus[who], appears[who] = after, appears[who] + 1
+            lean, n = lean + standing[at], n + 1
     return kept
 
 
@@ -222,7 +286,36 @@ def _surplus(market: Market, kept: Truths, drawn: Ints, share: int, *, thorough:
     if under.any() and (thorough or not gone.any()):
         for place in range(drawn.shape[1]):
             gone |= _first_of(drawn[:, place], under / (k - 1), relief)
-    return _at_most(gone, relief + over[answers] / len(answers), max(1, len(gone) // share))
+    worth = relief + k * _leaning(market.standing(kept, drawn)) + over[answers] / len(answers)
+    return _at_most(gone, worth, max(1, len(gone) // share))
+
+
+def _bound(n: int) -> float:
+    """How far the answers of so many questions may lean."""
+    return max(LEAN, SPREAD / math.sqrt(max(1, n)))
+
+
+def _leaning(standing: Scores) -> Scores:
+    """How much each question adds to what the answers of all lean to."""
+    if not standing.size:
+        return np.zeros(len(standing))
+    mean = standing.mean(axis=0)
+    found: Scores = standing @ (
+        np.sign(mean) * np.minimum(1.0, np.abs(mean) / _bound(len(standing)))
+    )
+    return found
+
+
+def _leaners(market: Market, kept: Truths, drawn: Ints, share: int) -> Truths:
+    """The questions to drop next for what all lean to, among those kept; none if it is little."""
+    standing = market.standing(kept, drawn)
+    gone = np.zeros(len(standing), dtype=bool)
+    if not standing.size or (np.abs(standing.mean(axis=0)) <= _bound(len(standing))).all():
+        return gone
+    worth = _leaning(standing)
+    order = np.lexsort((np.arange(len(worth)), -worth))
+    gone[order[: max(1, len(gone) // (2 * share))]] = True
+    return gone & (worth > 0)
 
 
 def _at_most(gone: Truths, worth: Scores, most: int) -> Truths:

@@ -71,6 +71,7 @@ class Benchmark(Reading):
         self._steps: tuple[Step, ...] = ()
         self._folder: Path | None = None
         self._whole: Benchmark = self
+        self._made_by: Mapping[str, Any] = {}
 
     @classmethod
     def open(cls, path: str | Path, *, store: Any = None) -> Benchmark:
@@ -113,9 +114,10 @@ class Benchmark(Reading):
         events: pa.Table | None = None,
         pool: pa.Table | None = None,
         store: Any = None,
+        made_by: Mapping[str, Any] | None = None,
     ) -> Benchmark:
-        """The benchmark of tables in memory; see the class for what they are."""
-        return cls(
+        """The benchmark of tables in memory; see the class for what they are, and ``made_by``."""
+        made = cls(
             items,
             templates,
             relations=relations,
@@ -124,6 +126,13 @@ class Benchmark(Reading):
             pool=pool,
             store=store,
         )
+        made._made_by = dict(made_by or {})
+        return made
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """The arguments of ``kg.instantiate`` that make the whole again; {} where it did not."""
+        return dict(self._made_by)
 
     @classmethod
     def from_recipe(

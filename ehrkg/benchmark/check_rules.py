@@ -6,11 +6,12 @@ Each rule is a function from a benchmark to the ids of the questions that break 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,14 +20,23 @@ from ehrkg.benchmark.code_classes import class_of, is_answerable, rule_data
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.names import rules as name_rules
+from ehrkg.benchmark.stems import person
 from ehrkg.ehr.codes import CODE_SYSTEMS, system_of
 
 Rows = Sequence[Mapping[str, Any]]
 """Items, each joined with its template under the key "template"."""
 
+BATCH = 8192
+"""Items that are rows at the same time."""
+
 Rule = Callable[[Rows], list[str]]
 
 _MARKUP = re.compile(r"<[^<>]{1,40}>|&(?:[a-z]{2,6}|#\d+);|[\x00-\x1f\x7f]")
+
+
+_CLAIMS = re.compile(
+    r"\bwill (?:develop|have|be)\b|\bbest\b|\bshould\b|\bmost appropriate\b|\brecommended\b", re.I
+)
 
 
 def _ids(rows: Rows, broken: Callable[[Mapping[str, Any]], bool]) -> list[str]:
@@ -164,6 +174,67 @@ def accepted_holds_answer(rows: Rows) -> list[str]:
     )
 
 
+def person_in_stem(rows: Rows) -> list[str]:
+    """Age (90 or older as such) and sex stand in the stem, as the template has them."""
+    return _ids(
+        [row for row in rows if row["template"]],
+        lambda row: (
+            person(row["template"]["age"], row["template"]["sex"])
+            not in row["stem"][:1].lower() + row["stem"][1:]
+        ),
+    )
+
+
+def claims_no_more(rows: Rows) -> list[str]:
+    """No stem foretells, or asks for what is best or should be done."""
+    return _ids(rows, lambda row: bool(_CLAIMS.search(row["stem"])))
+
+
+def says_timing(rows: Rows) -> list[str]:
+    """Every question says whether its record was coded at discharge or has times of its own."""
+    return _ids(rows, lambda row: row["timing"] not in TIMINGS)
+
+
+def reasons_told(rows: Rows) -> list[str]:
+    """Every option of a question has its reason, and every answer is marked as one."""
+
+    def broken(row: Mapping[str, Any]) -> bool:
+        reasons = row["distractor_reasons"]
+        told = [why for why in reasons if why != "answer"]
+        asked_yes = row["format"] == "yesno" and row["answer"] == ["yes"]
+        return len(reasons) != len(row["options"]) or not (asked_yes or all(told))
+
+    return _ids(rows, broken)
+
+
+def no_is_founded(rows: Rows) -> list[str]:
+    """A "no" is contradicted, or is flagged as presumed."""
+
+    def broken(row: Mapping[str, Any]) -> bool:
+        if row["answer"] not in (["yes"], ["no"]) or row["options"] != ["yes", "no"]:
+            return True
+        why = row["distractor_reasons"][0]
+        return row["answer"] == ["no"] and not (
+            why.startswith("contradicted") or PRESUMED in row["flags"]
+        )
+
+    return _ids([row for row in rows if row["format"] == "yesno"], broken)
+
+
+def several_are_right(rows: Rows) -> list[str]:
+    """Of several right answers there are two or more, all among the options and not all of them."""
+
+    def broken(row: Mapping[str, Any]) -> bool:
+        right, options = set(row["answer"]), set(row["options"])
+        marked = row["distractor_reasons"].count("answer")
+        return len(right) < 2 or not right < options or marked != len(right)
+
+    return _ids([row for row in rows if row["format"] == "multi"], broken)
+
+
+TIMINGS = ("discharge_coded", "timestamped")
+PRESUMED = "presumed"
+
 RULES: Mapping[str, Rule] = {
     "template_there": template_there,
     "answer_among_options": answer_among_options,
@@ -176,29 +247,49 @@ RULES: Mapping[str, Rule] = {
     "context_size": context_size,
     "names_well_formed": names_well_formed,
     "accepted_holds_answer": accepted_holds_answer,
+    "person_in_stem": person_in_stem,
+    "claims_no_more": claims_no_more,
+    "says_timing": says_timing,
+    "reasons_told": reasons_told,
+    "no_is_founded": no_is_founded,
+    "several_are_right": several_are_right,
 }
 """Rules that need the items and their templates only."""
 
 
-def recorded_in_patient(rows: Rows, events: pa.Table, cohort: Cohort | None) -> list[str]:
-    """No distractor is recorded in any visit of the patient.
+def held_by_patients(events: pa.Table) -> Mapping[str, set[str]]:
+    """The codes of every patient, in any visit.
 
     Args:
-        rows: items with their templates.
         events: EVENTS.
-        cohort: with it, what is related to a distractor counts too (concept, ancestor,
-            descendant, CCSR group, other ICD version); without it, its own code only.
     """
     pairs = events.group_by(["patient", "code"]).aggregate([])
     held: dict[str, set[str]] = defaultdict(set)
     for patient, code in zip(pairs["patient"].to_pylist(), pairs["code"].to_pylist(), strict=True):
         held[patient].add(code)
+    return held
+
+
+def recorded_in_patient(
+    rows: Rows, held: Mapping[str, set[str]], cohort: Cohort | None
+) -> list[str]:
+    """No distractor is recorded in any visit of the patient.
+
+    Args:
+        rows: items with their templates.
+        held: codes of every patient.
+        cohort: with it, what is related to a distractor counts too (concept, ancestor,
+            descendant, CCSR group, other ICD version); without it, its own code only. For the
+            answer's next of kin (strategy sibling) relatives of the answer itself don't count.
+    """
 
     def broken(row: Mapping[str, Any]) -> bool:
-        mine = held[(row["template"] or {}).get("patient", "")]
+        mine = held.get((row["template"] or {}).get("patient", ""), set())
         wrong = [c for at, c in enumerate(row["option_codes"]) if at != row["answer_index"]]
         if cohort is None:
             return not mine.isdisjoint(wrong)
+        if row["strategy"] == "sibling":
+            mine = mine - cohort.line(row["option_codes"][row["answer_index"]])
         return any(not cohort.related(code).isdisjoint(mine) for code in wrong)
 
     return _ids(_mcq(rows), broken)
@@ -215,34 +306,40 @@ def residual_options(rows: Rows, cohort: Cohort) -> list[str]:
     )
 
 
-def unlevelled(rows: Rows, n_options: int) -> tuple[list[str], int]:
-    """Codes that are the answer far more or less often than one time in k.
+def unlevelled(
+    options: npt.NDArray[np.int64], right: npt.NDArray[np.int64]
+) -> tuple[list[int], int]:
+    """Things that are the answer far more or less often than one time in k.
+
+    Args:
+        options: numbers of things, a row a question of k options.
+        right: the place of the answer in each row.
 
     Returns:
-        Them, as "system:code" or, for drugs, by name; and how many were looked at.
+        The numbers of such things, and how many were looked at.
     """
-    asked: Counter[tuple[str, str]] = Counter()
-    seen: Counter[tuple[str, str]] = Counter()
-    for row in _mcq(rows):
-        if row["n_options"] != n_options or row["strategy"] != "frequency":
-            continue
-        drug = row["task"] == "treatment"
-        era = (row["template"] or {}).get("icd_version", "") if drug else ""
-        names = row["options"] if drug else row["option_codes"]
-        seen.update((name, era) for name in names)
-        asked[names[row["answer_index"]], era] += 1
-    keys = sorted(seen)
-    n_seen = np.array([seen[key] for key in keys], dtype=np.int64)
-    n_asked = np.array([asked[key] for key in keys], dtype=np.int64)
-    off = np.abs(n_options * n_asked - n_seen) > slack_of(n_seen, n_options)
-    return [key[0] for key, wrong in zip(keys, off, strict=True) if wrong], len(keys)
+    n, k = options.shape
+    keys, which = np.unique(options, return_inverse=True)
+    which = which.reshape(n, k)
+    seen = np.bincount(which.ravel(), minlength=len(keys))
+    asked = np.bincount(which[np.arange(n), right], minlength=len(keys))
+    off = np.abs(k * asked - seen) > slack_of(seen, k)
+    return keys[off].tolist(), len(keys)
 
 
-def joined_rows(items: pa.Table, templates: pa.Table) -> Rows:
-    """Items as rows, each with its template under "template" (``None`` where there is none)."""
-    wanted = templates.filter(pc.is_in(templates["id"], value_set=items["template_id"]))
-    by_id = {row["id"]: row for row in wanted.to_pylist()}
-    return [{**row, "template": by_id.get(row["template_id"])} for row in items.to_pylist()]
+def batches(items: pa.Table, templates: pa.Table) -> Iterator[Rows]:
+    """Items as rows, each with its template under "template" (``None`` where there is none).
+
+    Args:
+        items: ITEMS.
+        templates: TEMPLATES.
+    """
+    ids = templates["id"].combine_chunks()
+    for batch in items.to_batches(max_chunksize=BATCH):
+        at = pc.index_in(batch["template_id"], value_set=ids)
+        wanted = pc.unique(at.drop_null())
+        by_id = {row["id"]: row for row in templates.take(wanted).to_pylist()}
+        yield [{**row, "template": by_id.get(row["template_id"])} for row in batch.to_pylist()]
 
 
 def _system(code: str) -> str:

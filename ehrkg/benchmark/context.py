@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from ehrkg.benchmark.answer_rules import Ground, Occurrence, earlier
+from ehrkg.benchmark.answer_rules import Claim, Ground, Occurrence, earlier
 from ehrkg.benchmark.code_classes import code_class, standing_kind
 from ehrkg.benchmark.giveaways import Answer, context_rules
 from ehrkg.benchmark.names import phrase
@@ -40,6 +42,8 @@ def choose_context(occurrence: Occurrence, ground: Ground, key: Sequence[object]
         ground: what the rules stand on.
         key: names the draw: the seed and the template.
     """
+    if occurrence.context is not None:
+        return _given(occurrence, ground, key)
     size = context_rules()["size"]
     span = int(size["most"]) - int(size["least"]) + 1
     wanted = int(size["least"]) + hash64(*key, "size") % span
@@ -50,6 +54,38 @@ def choose_context(occurrence: Occurrence, ground: Ground, key: Sequence[object]
     if len(events) < int(size["least"]):
         return None
     return Context(tuple(events), events.index(anchor), _history(occurrence, ground))
+
+
+def _given(occurrence: Occurrence, ground: Ground, key: Sequence[object]) -> Context:
+    """The context that somebody named, in an order by hash."""
+    routes = {order.code: order.route for order in occurrence.visit.orders if order.lasting}
+    named = [Event(code, routes.get(code, "")) for code in occurrence.context or ()]
+    events = _by_hash(named, key, "order")
+    anchor = next(event for event in events if event.code == occurrence.claim.anchor)
+    return Context(tuple(events), events.index(anchor), _history(occurrence, ground))
+
+
+def given_context_breaks(codes: Sequence[str], claim: Claim, ground: Ground) -> str:
+    """The first rule that a context somebody named breaks, "" if none: the rules of one drawn.
+
+    Args:
+        codes: the context, the anchor among them.
+        claim: what is asked.
+        ground: what the rules stand on.
+    """
+    rules, cohort = context_rules(), ground.cohort
+    if not rules["size"]["least"] <= len(codes) <= rules["size"]["most"]:
+        return "context_size"
+    kinds = Counter(cohort.codes[code].kind for code in codes)
+    most = rules["tasks"][claim.task.name]["most"]
+    if any(n > most[kind] for kind, n in kinds.items()):
+        return "context_of_one_kind"
+    if any(cohort.same_line(one, other) for one, other in combinations(codes, 2)):
+        return "context_says_twice"
+    reasons = (
+        ground.giveaways.reason(code, claim.as_answer()) for code in codes if code != claim.anchor
+    )
+    return next((f"context_{reason}" for reason in reasons if reason), "")
 
 
 def _pool(occurrence: Occurrence, ground: Ground) -> list[Event]:

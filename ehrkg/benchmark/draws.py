@@ -47,6 +47,9 @@ LOOKED_AT = (
 )
 """The columns of a template that a draw looks at."""
 
+AXES = ("n_visits", "degree")
+"""Columns of the pool by which an answer shall not stand out among its options."""
+
 YES_NO = 2
 """The options of a yes/no question: what was recorded, or something denied in its place."""
 
@@ -137,7 +140,13 @@ def draw_all(
             for name in named:
                 for size in sizes:
                     listed = lists[_list_name(name, size)]
-                    found = fit(listed, group.answers, len(group.pool.rows), n_options=size)
+                    found = fit(
+                        listed,
+                        group.answers,
+                        len(group.pool.rows),
+                        n_options=size,
+                        axes=[group.pool.column(axis) for axis in AXES],
+                    )
                     prices.setdefault(price_column(name, size), {}).update(
                         {
                             (task, era, row["entity"]): float(price)

@@ -167,21 +167,27 @@ class Screen:
             templates: rows of TEMPLATES, in any order.
         """
         ordered = sorted(templates, key=lambda row: str(row["id"]))
-        answers = np.array(
-            [
-                self.pool.at[
-                    entity_of(self._task, row["answer"][0], row["answer_route"], self._cohort)
-                ]
-                for row in ordered
-            ],
-            dtype=np.int64,
-        )
+        answers = self._answers(ordered)
         allowed = np.ones((len(ordered), len(self.pool.rows)), dtype=bool)
         dropped: dict[str, int] = {}
         for reason, grid in self._rules(ordered, answers):
             dropped[reason] = int((allowed & grid).sum())
             allowed &= ~grid
         return Questions(ordered, self.pool, answers, allowed, dropped)
+
+    def reasons(self, templates: Rows) -> Iterator[tuple[str, Grid]]:
+        """Every reason with a grid of the pairs it rules out: len(templates) x len(pool)."""
+        return self._rules(templates, self._answers(templates))
+
+    def _answers(self, templates: Rows) -> npt.NDArray[np.int64]:
+        task, cohort = self._task, self._cohort
+        return np.array(
+            [
+                self.pool.at[entity_of(task, row["answer"][0], row["answer_route"], cohort)]
+                for row in templates
+            ],
+            dtype=np.int64,
+        )
 
     def _rules(self, templates: Rows, answers: npt.NDArray[np.int64]) -> Iterator[tuple[str, Grid]]:
         """Every reason with a grid of the pairs it rules out, in the order in which they count."""

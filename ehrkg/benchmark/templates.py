@@ -7,7 +7,7 @@ under the name of the first rule it breaks.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,11 +21,13 @@ from ehrkg.benchmark.answer_rules import (
     claim_rules,
     occurrence_rules,
 )
+from ehrkg.benchmark.caps import Caps, most_of_share
 from ehrkg.benchmark.cluster_keys import ClusterKeys
 from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.cohort import Cohort, Order
 from ehrkg.benchmark.context import Context, choose_context, related_events
 from ehrkg.benchmark.occurrences import OccurrenceCounts
+from ehrkg.benchmark.places import Place, Places, claim_of
 from ehrkg.benchmark.schema import TEMPLATES
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.hashing import hash64, short_id
@@ -49,6 +51,8 @@ def make_templates(
     verified: Verified,
     *,
     tasks: Iterable[str] | None = None,
+    relations: Collection[str] | None = None,
+    places: Sequence[Place] | None = None,
     seed: int = 7,
     allow: Iterable[str] = (),
     cohort: Cohort | None = None,
@@ -63,6 +67,8 @@ def make_templates(
         mapping: what mapping gave.
         verified: what verifying gave.
         tasks: names of tasks; all of them by default.
+        relations: ids of the relations to instantiate; all that are supported by default.
+        places: where to ask, and with which context; wherever a relation stands by default.
         seed: names every draw.
         allow: flags that are off by default and shall not keep templates out ("coding_rule").
         cohort: the cohort of these inputs, if the caller has made it already.
@@ -79,24 +85,18 @@ def make_templates(
     progress = progress if progress is not None else Silent()
     cohort = cohort if cohort is not None else Cohort(hospital, knowledge, mapping)
     ground = Ground(cohort, knowledge, verified, frozenset(allow))
-    holds = pc.equal(verified.relations["verdict"], SUPPORTED)
-    supported = verified.relations.filter(holds).to_pylist()
-    refused = verified.relations.filter(pc.invert(holds))
-    counts = OccurrenceCounts(cohort)
     clusters = ClusterKeys(hospital, seed)
+    makings = [_Making(task, ground, clusters, seed) for task in choose_tasks(tasks)]
+    if places is not None:
+        _ask_at(places, makings, Places(ground, verified, choose_tasks(tasks)), ledger)
+    else:
+        _ask_everywhere(verified, relations, makings, OccurrenceCounts(cohort), progress)
     rows: list[dict[str, Any]] = []
-    for task in choose_tasks(tasks):
-        made = _Making(task, ground, clusters, seed)
-        made.refuse(counts.total(refused, task))
-        progress.start(f"templates: {task.title}", len(supported))
-        for relation in supported:
-            for spec in task.relations:
-                made.add(relation, spec)
-            progress.advance()
+    for made in makings:
         found = made.finish()
         ledger.record(
             STAGE,
-            f"template:{task.name}",
+            f"template:{made.task.name}",
             rows_in=made.rows_in,
             rows_out=len(found),
             dropped=made.dropped,
@@ -106,11 +106,46 @@ def make_templates(
     return pa.Table.from_pylist(rows, schema=TEMPLATES)
 
 
+def _ask_everywhere(
+    verified: Verified,
+    relations: Collection[str] | None,
+    makings: Sequence[_Making],
+    counts: OccurrenceCounts,
+    progress: Progress,
+) -> None:
+    """Wherever a supported relation stands; of the others, count where they do."""
+    table = verified.relations
+    if relations is not None:
+        table = table.filter(pc.is_in(table["id"], value_set=pa.array(sorted(relations))))
+    holds = pc.equal(table["verdict"], SUPPORTED)
+    supported, refused = table.filter(holds).to_pylist(), table.filter(pc.invert(holds))
+    for made in makings:
+        made.refuse(counts.total(refused, made.task))
+        progress.start(f"templates: {made.task.title}", len(supported))
+        for relation in supported:
+            for spec in made.task.relations:
+                made.add(relation, spec)
+            progress.advance()
+
+
+def _ask_at(
+    places: Sequence[Place], makings: Sequence[_Making], reader: Places, ledger: Ledger
+) -> None:
+    """At the places that somebody named; those that are none are counted out."""
+    dropped: Counter[str] = Counter()
+    by_task = {made.task.name: made for made in makings}
+    n = 0
+    for task, occurrence in reader.occurrences(places, dropped):
+        by_task[task.name].ask_at(occurrence)
+        n += 1
+    ledger.record(STAGE, "place", rows_in=len(places), rows_out=n, dropped=dropped)
+
+
 class _Making:
     """The work on one task: occurrences are added relation by relation, then finished together."""
 
     def __init__(self, task: Task, ground: Ground, clusters: ClusterKeys, seed: int) -> None:
-        self._task, self._ground, self._clusters, self._seed = task, ground, clusters, seed
+        self.task, self._ground, self._clusters, self._seed = task, ground, clusters, seed
         self._claim_rules = claim_rules(task)
         self._occurrence_rules = occurrence_rules(task)
         self._orders = _orders_by_drug(ground.cohort) if task.answer_kind == "drug" else {}
@@ -137,18 +172,29 @@ class _Making:
             self.dropped[broken] += len(at)
             return
         for occurrence in self._occurrences(claim, at):
-            broken = next(
-                (
-                    name
-                    for name, breaks in self._occurrence_rules
-                    if breaks(occurrence, self._ground)
-                ),
-                "",
-            )
-            if broken:
-                self.dropped[broken] += 1
-            else:
-                self._kept.append(occurrence)
+            self._judge(occurrence)
+
+    def ask_at(self, occurrence: Occurrence) -> None:
+        """Judge an occurrence that somebody named."""
+        self.rows_in += 1
+        claim = occurrence.claim
+        broken = next(
+            (name for name, breaks in self._claim_rules if breaks(claim, self._ground)), ""
+        )
+        if broken:
+            self.dropped[broken] += 1
+        else:
+            self._judge(occurrence)
+
+    def _judge(self, occurrence: Occurrence) -> None:
+        broken = next(
+            (name for name, breaks in self._occurrence_rules if breaks(occurrence, self._ground)),
+            "",
+        )
+        if broken:
+            self.dropped[broken] += 1
+        else:
+            self._kept.append(occurrence)
 
     def _read(self, relation: dict[str, Any], spec: TaskRelation) -> Claim | None:
         """The relation as a claim, None if predicate or kinds are not the spec's."""
@@ -156,28 +202,18 @@ class _Making:
         head, tail = relation["head"], relation["tail"]
         if relation["predicate"] != spec.predicate or head not in codes or tail not in codes:
             return None
-        if (codes[head].kind, codes[tail].kind) != self._task.end_kinds(spec):
+        if (codes[head].kind, codes[tail].kind) != self.task.end_kinds(spec):
             return None
-        answer, anchor = (head, tail) if spec.answer == "head" else (tail, head)
-        concepts = {head: relation["head_concept"], tail: relation["tail_concept"]}
-        return Claim(
-            task=self._task,
-            relation=relation,
-            anchor=anchor,
-            answer=answer,
-            route=relation["route"] if codes[answer].kind == "drug" else "",
-            concept=concepts[answer],
-            problem=concepts[anchor],
-        )
+        return claim_of(self.task, spec, relation, codes)
 
     def _places(self, claim: Claim) -> list[int]:
         """Positions of the visits where the anchor stands and the answer where the task asks it."""
         cohort = self._ground.cohort
         anchored = cohort.visits_with_code.get(claim.anchor, frozenset())
-        if self._task.answer_kind == "drug":
+        if self.task.answer_kind == "drug":
             return sorted(anchored & self._orders.get((claim.answer, claim.route), {}).keys())
         answered = cohort.visits_with_code.get(claim.answer, frozenset())
-        if self._task.span == ACROSS:
+        if self.task.span == ACROSS:
             return sorted(at for at in anchored if cohort.next_visit.get(at, -1) in answered)
         return sorted(anchored & answered)
 
@@ -188,7 +224,7 @@ class _Making:
         for place, visit in zip(at, visits, strict=True):
             target = (
                 cohort.visits[cohort.visit_ids[cohort.next_visit[place]]]
-                if self._task.span == ACROSS
+                if self.task.span == ACROSS
                 else visit
             )
             yield Occurrence(claim, visit, target, orders.get(place))
@@ -196,7 +232,7 @@ class _Making:
     def finish(self) -> list[dict[str, Any]]:
         """One occurrence an answer, then caps and context; rows of the TEMPLATES table."""
         rows = []
-        caps = _Caps(self._ground.cohort)
+        caps = Caps(self._ground.cohort)
         for occurrence in self._in_hash_order(self._one_an_answer()):
             full = caps.full(occurrence)
             if full:
@@ -255,7 +291,7 @@ class _Making:
         stamped = occurrence.order is not None and occurrence.order.start is not None
         return {
             "id": name,
-            "task": self._task.name,
+            "task": self.task.name,
             "patient": patient.id,
             "visit": visit.id,
             "target_visit": target.id,
@@ -273,85 +309,22 @@ class _Making:
             "age": visit.age,
             "age_band": age_band(visit.age),
             "sex": patient.sex,
-            "gap_days": target.gap_days if self._task.span == ACROSS else None,
+            "gap_days": target.gap_days if self.task.span == ACROSS else None,
             "visit_kind": visit.kind,
             "icd_version": visit.era,
             "timing": "timestamped" if stamped else "discharge_coded",
             "n_context": len(context.events),
             "n_related": related_events(context, claim.answer, self._ground),
             "score": claim.relation["score"],
-            "sole_indication": self._task.answer_kind == "drug"
+            "sole_indication": self.task.answer_kind == "drug"
             and self._ground.sole_indication(occurrence),
             "flags": sorted(self._ground.flags(claim) | self._flags(occurrence)),
         }
 
     def _flags(self, occurrence: Occurrence) -> frozenset[str]:
         chronic = self._ground.cohort.codes[occurrence.claim.answer].chronic
-        late = self._task.span == ACROSS and chronic is not False
+        late = self.task.span == ACROSS and chronic is not False
         return frozenset({"newly_recorded"}) if late else frozenset()
-
-
-class _Caps:
-    """Counts templates by patient and by pair of entities, and says which cap is full."""
-
-    def __init__(self, cohort: Cohort) -> None:
-        self._cohort = cohort
-        self._most: dict[str, int] = rule_data()["caps"]
-        self._counts: Counter[tuple[str, ...]] = Counter()
-
-    def _keys(self, occurrence: Occurrence) -> dict[str, tuple[str, ...]]:
-        claim = occurrence.claim
-        pair = (
-            claim.relation["predicate"],
-            self._cohort.entity(claim.anchor),
-            self._cohort.entity(claim.answer, claim.route),
-        )
-        patient = occurrence.visit.patient
-        return {
-            "patient": (patient,),
-            "relation": pair,
-            "patient_relation": (patient, *pair),
-        }
-
-    def full(self, occurrence: Occurrence) -> str:
-        """The name of the first full cap, as the ledger counts it, or ""."""
-        for name, key in self._keys(occurrence).items():
-            if self._counts[name, *key] >= self._most[name]:
-                return f"{name}_cap"
-        return ""
-
-    def take(self, occurrence: Occurrence) -> None:
-        """Count one more template."""
-        for name, key in self._keys(occurrence).items():
-            self._counts[name, *key] += 1
-
-
-def most_of_share(counts: Iterable[int], share: float) -> int:
-    """The greatest cap under which none has more than a share of what the cap leaves.
-
-    Capping makes the whole smaller, and the share of it with that; so the cap is lowered until it
-    no longer moves. It is 0 where there are too few for any to have so small a share.
-
-    Args:
-        counts: how many each has.
-        share: in (0, 1].
-
-    >>> most_of_share([100, *[9] * 10], 0.1)  # 10 of 100; a tenth of all 190 were 19
-    10
-    >>> most_of_share([100, *[9] * 11], 0.1)
-    11
-    >>> most_of_share([5, 5], 0.1)
-    0
-    """
-    held = list(counts)
-    most = max(held, default=0)
-    while most:
-        # The millionth keeps a tenth of 30 from being 2.
-        allowed = int(share * sum(min(count, most) for count in held) + 1e-6)
-        if allowed >= most:
-            break
-        most = allowed
-    return most
 
 
 def template_id(occurrence: Occurrence) -> str:
@@ -365,6 +338,7 @@ def template_id(occurrence: Occurrence) -> str:
         claim.answer,
         claim.route,
         claim.relation["id"],
+        *(() if occurrence.context is None else ("given", *sorted(occurrence.context))),
     )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ehrkg import benchmark, ehr, mapping, ontology, verify
-from ehrkg.benchmark import Benchmark
+from ehrkg import ehr, mapping, ontology, verify
+from ehrkg.benchmark import DEFAULT_FORMATS, Benchmark
 from ehrkg.ehr.schema import EVENTS, Hospital
 from ehrkg.foundation.closing import Closing
 from ehrkg.foundation.errors import UsageError
@@ -23,6 +23,7 @@ from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose import Proposer
 from ehrkg.session.asked import Asked
 from ehrkg.session.exports import Exports
+from ehrkg.session.instantiating import instantiate
 from ehrkg.session.mapped import explain_code, stored_mapping
 from ehrkg.session.pairs import as_pairs, with_statistics
 from ehrkg.session.what_if import pairs_without, relations_without
@@ -260,53 +261,44 @@ class KnowledgeGraph(Asked, Exports, Closing):
     def instantiate(
         self,
         *,
+        query: str | Path | None = None,
         tasks: Iterable[str] | None = None,
-        formats: Iterable[str] = ("mcq4", "mcq5", "mcq6", "oeq"),
+        formats: Iterable[str] = DEFAULT_FORMATS,
+        strategies: Iterable[str] = ("frequency",),
+        history: int = 0,
         seed: int = 7,
+        **parameters: Any,
     ) -> Benchmark:
         """Turn the supported relations at real visits into questions.
 
         Args:
+            query: Cypher text, the name of a query that ships, or a file: ask only what it selects.
+                It returns ids of relations or of templates, or rows of visit, context (a list of
+                codes), answer and predicate; what of them breaks a rule is counted out under it.
             tasks: which tasks; all by default.
-            formats: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``.
+            formats: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``, ``yesno``, ``multi``.
+            strategies: how distractors are chosen: ``frequency``, ``sibling``, ``cooccurring``,
+                ``random``.
+            history: how many earlier admissions a stem tells of.
             seed: names the draw.
+            parameters: the query's.
 
         Returns:
-            The benchmark; its templates are also written into the graph.
+            The benchmark; its templates are also written into the graph, and its ``made_by`` holds
+            these arguments: ``kg.instantiate(**bench.made_by)`` makes it again.
 
         Raises:
-            UsageError: nothing was verified yet.
+            UsageError: nothing was verified yet, or the query selects nothing that is here.
         """
-        verified = self.verified
-        templates = benchmark.make_templates(
-            self.hospital,
-            self.knowledge,
-            self.mapping,
-            verified,
+        return instantiate(
+            self,
+            query=query,
             tasks=tasks,
-            seed=seed,
-            ledger=self.ledger,
-        )
-        made = benchmark.make_questions(
-            templates,
-            self.hospital,
-            self.knowledge,
-            self.mapping,
-            verified,
             formats=tuple(formats),
+            strategies=tuple(strategies),
+            history=history,
             seed=seed,
-            ledger=self.ledger,
-        )
-        earlier = set(self.store.read_nodes("Template")["id"].to_pylist())
-        self.store.delete_nodes("Template", sorted(earlier - set(templates["id"].to_pylist())))
-        writers.write_templates(self.store, templates)
-        return Benchmark.from_tables(
-            templates=templates,
-            items=made.items,
-            relations=verified.relations,
-            events=self.hospital.events,
-            pool=made.pool,
-            store=self.store,
+            parameters=parameters,
         )
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ehrkg.benchmark import Benchmark, CheckReport, Cohort, check, hidden_edges
+from ehrkg.benchmark import Benchmark, CheckReport, Cohort, Facts, check, hidden_edges
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.workspace import read_final, read_manifest
@@ -47,7 +47,7 @@ def check_tables(
     )
     return check(
         benchmark,
-        cohort=Cohort(hospital, knowledge, mapping),
+        facts=Facts(Cohort(hospital, knowledge, mapping), knowledge, verified),
         encoder=embedder,
         true_distractors=true_distractors,
     )

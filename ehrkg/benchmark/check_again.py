@@ -1,0 +1,238 @@
+"""Every rule by which templates and distractors were chosen, applied again to the finished tables.
+
+The rules are the ones of ``answer_rules``, ``context`` and ``exclusions``; here they judge what
+stands in the files. A rule that nothing breaks is told of too: it was measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.benchmark.answer_rules import (
+    SUPPORTED,
+    Claim,
+    Ground,
+    Occurrence,
+    claim_rules,
+    occurrence_rules,
+)
+from ehrkg.benchmark.caps import Caps
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.context import given_context_breaks
+from ehrkg.benchmark.draws import group_rows, slice_of
+from ehrkg.benchmark.exclusions import Screen, SiblingScreen
+from ehrkg.benchmark.places import claim_of
+from ehrkg.benchmark.pools import entity_of
+from ehrkg.benchmark.support import Support
+from ehrkg.ontology.schema import Knowledge
+from ehrkg.propose.tasks import TaskRelation, tasks
+from ehrkg.verify.schema import Verified
+
+PIECE = 8192
+SIBLING = "sibling"
+
+Found = tuple[str, str, int, list[str]]
+"""A rule's name, what it says, how many were looked at, and the ids of those that break it."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a benchmark was made from.
+
+    Attributes:
+        cohort: facts about codes and visits.
+        knowledge: its edges.
+        verified: the relations with their verdicts.
+    """
+
+    cohort: Cohort
+    knowledge: Knowledge
+    verified: Verified
+
+
+def templates_again(templates: pa.Table, facts: Facts) -> Iterator[Found]:
+    """The rules on answers and on context, for every template.
+
+    Args:
+        templates: TEMPLATES.
+        facts: what they were made from.
+
+    Returns:
+        One finding a rule, in the order of the rules; ids are of templates.
+    """
+    ground = Ground(facts.cohort, facts.knowledge, facts.verified, frozenset())
+    relations = {row["id"]: row for row in _named(templates, facts.verified)}
+    broken: dict[str, list[str]] = defaultdict(list)
+    says: dict[str, str] = {
+        "relation_supported": "The relation of every template is supported.",
+        "context_drawn_by_the_rules": "No event of a stem gives its answer away.",
+        "capped": "No hub code, patient or pair of codes has more templates than its cap.",
+    }
+    caps = {name: Caps(facts.cohort) for name in tasks()}
+    n = 0
+    for row in _rows(templates):
+        n += 1
+        relation = relations.get(row["relation"])
+        occurrence = _occurrence(row, relation, facts.cohort) if relation else None
+        if occurrence is None or relation is None or relation["verdict"] != SUPPORTED:
+            broken["relation_supported"].append(row["id"])
+            continue
+        claim = occurrence.claim
+        for name, breaks in claim_rules(claim.task):
+            says.setdefault(name, _first_line(breaks))
+            if breaks(claim, ground):
+                broken[name].append(row["id"])
+        for name, breaks_here in occurrence_rules(claim.task):
+            says.setdefault(name, _first_line(breaks_here))
+            if breaks_here(occurrence, ground):
+                broken[name].append(row["id"])
+        if given_context_breaks(row["context"], claim, ground):
+            broken["context_drawn_by_the_rules"].append(row["id"])
+        if caps[row["task"]].full(occurrence):
+            broken["capped"].append(row["id"])
+        caps[row["task"]].take(occurrence)
+    for name, text in says.items():
+        yield f"template: {name}", text, n, broken[name]
+
+
+def _first_line(rule: Any) -> str:
+    """What a rule keeps out, as its own text says."""
+    said = (
+        rule.__doc__ or "The anchor is kept out of the stem, for the reason named."
+    ).splitlines()
+    return f"Of none it holds that: {said[0]}"
+
+
+def _named(templates: pa.Table, verified: Verified) -> list[dict[str, Any]]:
+    table = verified.relations
+    return table.filter(pc.is_in(table["id"], value_set=templates["relation"].unique())).to_pylist()
+
+
+def _rows(templates: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in templates.to_batches(max_chunksize=PIECE):
+        yield from batch.to_pylist()
+
+
+def _occurrence(
+    row: Mapping[str, Any], relation: Mapping[str, Any], cohort: Cohort
+) -> Occurrence | None:
+    """The occurrence that a template was made of; none if it fits no task or visit."""
+    task = tasks().get(row["task"])
+    visit, target = cohort.visits.get(row["visit"]), cohort.visits.get(row["target_visit"])
+    known = {relation["head"], relation["tail"], *row["context"]} <= cohort.codes.keys()
+    if task is None or visit is None or target is None or not known:
+        return None
+    claim = next(_claims(row, relation, cohort), None)
+    if claim is None:
+        return None
+    asked = (claim.answer, claim.route)
+    order = next((one for one in visit.orders if (one.code, one.route) == asked), None)
+    return Occurrence(claim, visit, target, order)
+
+
+def _claims(row: Mapping[str, Any], relation: Mapping[str, Any], cohort: Cohort) -> Iterator[Claim]:
+    anchor = row["context"][row["anchor_position"]]
+    for spec in tasks()[row["task"]].relations:
+        claim = _claim(row, spec, relation, cohort)
+        if claim.answer == row["answer"][0] and claim.anchor == anchor:
+            yield claim
+
+
+def _claim(
+    row: Mapping[str, Any], spec: TaskRelation, relation: Mapping[str, Any], cohort: Cohort
+) -> Claim:
+    return claim_of(tasks()[row["task"]], spec, relation, cohort.codes)
+
+
+def distractors_again(
+    items: pa.Table, templates: pa.Table, pool: pa.Table, facts: Facts
+) -> Iterator[Found]:
+    """The rules on candidates, for every distractor of every question with options.
+
+    Args:
+        items: ITEMS.
+        templates: TEMPLATES, sorted by id.
+        pool: POOL.
+        facts: what they were made from.
+
+    Returns:
+        One finding a rule; ids are of questions.
+    """
+    support = Support(facts.cohort, facts.knowledge, facts.verified)
+    broken: dict[str, list[str]] = defaultdict(list)
+    looked: Counter[str] = Counter()
+    by_template = _options_by_template(items)
+    for (task, era), at in group_rows(templates, facts.cohort).items():
+        for of_kin in (False, True):
+            mine = by_template[of_kin]
+            if not mine:
+                continue
+            members = slice_of(pool, task, era, facts.cohort, of_kin=of_kin)
+            screen = (SiblingScreen if of_kin else Screen)(task, members, facts.cohort, support)
+            for start in range(0, len(at), PIECE):
+                rows = templates.take(pa.array(at[start : start + PIECE])).to_pylist()
+                held = [row for row in rows if row["id"] in mine]
+                if held:
+                    _judge(screen, held, mine, facts.cohort, task, broken, looked)
+    for reason in looked:
+        text = f"No distractor is ruled out as {reason.replace('_', ' ')}."
+        yield f"distractor: {reason}", text, looked[reason], sorted(set(broken[reason]))
+
+
+Options = dict[str, list[tuple[str, list[str]]]]
+
+
+def _options_by_template(items: pa.Table) -> dict[bool, Options]:
+    """Question and wrong options of every template; those of strategy ``sibling`` apart."""
+    found: dict[bool, Options] = {False: defaultdict(list), True: defaultdict(list)}
+    names = ["item_id", "template_id", "strategy", "option_codes", "distractor_reasons", "format"]
+    for batch in items.select(names).to_batches(max_chunksize=PIECE):
+        for row in batch.to_pylist():
+            wrong = [
+                code
+                for code, why in zip(row["option_codes"], row["distractor_reasons"], strict=True)
+                if why not in ("answer", "")
+            ]
+            if row["format"] == "yesno" and row["distractor_reasons"][:1] == ["answer"]:
+                wrong = []
+            if wrong:
+                kin = row["strategy"] == SIBLING
+                found[kin][row["template_id"]].append((row["item_id"], wrong))
+    return found
+
+
+def _judge(
+    screen: Screen,
+    rows: Sequence[Mapping[str, Any]],
+    options: Options,
+    cohort: Cohort,
+    task: str,
+    broken: dict[str, list[str]],
+    looked: Counter[str],
+) -> None:
+    """Which rules the distractors of some templates break."""
+    positions: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(screen.pool.rows):
+        positions[row["code"]].append(place)
+    ordered = sorted(rows, key=lambda row: str(row["id"]))
+    known = [
+        entity_of(task, row["answer"][0], row["answer_route"], cohort) in screen.pool.at
+        for row in ordered
+    ]
+    ordered = [row for row, there in zip(ordered, known, strict=True) if there]
+    if not ordered:
+        return
+    for reason, grid in screen.reasons(ordered):
+        for row, ruled_out in zip(ordered, np.asarray(grid), strict=True):
+            for item, wrong in options[row["id"]]:
+                looked[reason] += 1
+                # A drug's code may stand in the pool by several routes: one that fits is enough.
+                if any(ruled_out[positions[code]].all() for code in wrong):
+                    broken[reason].append(item)
