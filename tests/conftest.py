@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -46,16 +48,39 @@ def mimic4_demo(shared_data: Path) -> Path:
     return shared_data / "mimic-iv-demo-2.2"
 
 
+def made_once(
+    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
+) -> Path:
+    """This process's copy of a folder that the first process to need it makes for all of them.
+
+    A copy, since a graph is open in one process only, and a test may add to what it is given.
+    """
+    mine = tmp_path_factory.mktemp(name) / name
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        make(mine)
+        return mine
+    common = tmp_path_factory.getbasetemp().parent / name
+    with FileLock(common.with_suffix(".lock")):
+        if not common.exists():
+            part = common.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            make(part)
+            part.replace(common)
+    shutil.copytree(common, mine)
+    return mine
+
+
 @pytest.fixture(scope="session")
 def built_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What ``ehrkg demo`` leaves behind, at a small size: ``tables`` and ``benchmark``."""
     from ehrkg.ehr import synth
     from ehrkg.pipeline import build
 
-    out = tmp_path_factory.mktemp("demo")
-    synth.write(out / "tables", patients=150, shape="demo", seed=7)
-    build(out / "tables", out / "benchmark")
-    return out
+    def make(out: Path) -> None:
+        synth.write(out / "tables", patients=150, shape="demo", seed=7)
+        build(out / "tables", out / "benchmark")
+
+    return made_once(tmp_path_factory, "demo", make)
 
 
 @pytest.fixture(scope="session")
@@ -63,9 +88,7 @@ def built_mimic4(mimic4_demo: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """A build of the MIMIC-IV demo."""
     from ehrkg.pipeline import build
 
-    out = tmp_path_factory.mktemp("mimic4") / "out"
-    build(mimic4_demo, out)
-    return out
+    return made_once(tmp_path_factory, "mimic4", lambda out: build(mimic4_demo, out))
 
 
 @pytest.fixture(scope="session")

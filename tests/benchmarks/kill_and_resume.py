@@ -1,6 +1,7 @@
 """Kill a build at random moments, start it again each time, and compare the hashes at the end.
 
     python tests/benchmarks/kill_and_resume.py [--kills 20] [--tables FOLDER | --patients N]
+                                               [--at-once 1]
 
 Takes the MIMIC-IV demo in ../shared/data where it lies there, synthetic tables else, or as many
 synthetic patients as it is told. A moment is
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,14 +44,40 @@ def finish(tables: Path, out: Path) -> float:
     return time.monotonic() - began
 
 
+def kill(tables: Path, folder: Path, kills: int, length: float, seed: int) -> list[Path]:
+    """Kill builds so many times; gives the folders that they were in."""
+    draw = random.Random(f"{seed} {folder.name}")
+    killed, used = 0, []
+    while killed < kills:
+        out = folder / str(len(used))
+        used.append(out)
+        while killed < kills:
+            process = start(tables, out)
+            moment = draw.uniform(1.0, length)
+            try:
+                process.wait(timeout=moment)
+                break
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                killed += 1
+                stages = sorted(p.name for p in (out / ".work").glob("*") if p.is_dir())
+                print(
+                    f"{folder.name}: kill {killed} after {moment:.1f} s; on disk: "
+                    f"{', '.join(stages)}",
+                    flush=True,
+                )
+    return used
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--kills", type=int, default=20)
     words.add_argument("--tables", type=Path)
     words.add_argument("--patients", type=int, help="synthetic patients, instead of tables")
+    words.add_argument("--at-once", type=int, default=1, help="builds that run side by side")
     words.add_argument("--seed", type=int, default=1)
     given = words.parse_args()
-    draw = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         tables = given.tables or ROOT.parent / "shared" / "data" / "mimic-iv-demo-2.2"
@@ -60,28 +89,20 @@ def main() -> None:
         length = finish(tables, scratch / "reference")
         reference = hashes(scratch / "reference")
         print(f"reference build: {length:.0f} s")
-        killed, folders, finished = 0, 0, []
-        while killed < given.kills:
-            out = scratch / f"killed-{folders}"
-            folders += 1
-            while killed < given.kills:
-                process = start(tables, out)
-                moment = draw.uniform(1.0, length)
-                try:
-                    process.wait(timeout=moment)
-                    break
-                except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-                    process.wait()
-                    killed += 1
-                    stages = sorted(p.name for p in (out / ".work").glob("*") if p.is_dir())
-                    print(f"kill {killed} after {moment:.1f} s; on disk: {', '.join(stages)}")
-            finished.append(out)
-        for out in finished:
-            finish(tables, out)
-            if hashes(out) != reference:
-                sys.exit(f"{out.name} differs: {hashes(out)} against {reference}")
-    print(f"{killed} kills in {len(finished)} folders: every hash equals the reference build's")
+        shares = [given.kills // given.at_once] * given.at_once
+        shares[0] += given.kills % given.at_once
+        with ThreadPoolExecutor(given.at_once) as lanes:
+            made = lanes.map(
+                lambda lane: kill(tables, scratch / f"lane-{lane[0]}", lane[1], length, given.seed),
+                enumerate(shares),
+            )
+            finished = [out for folders in made for out in folders]
+            for out, _ in zip(finished, lanes.map(partial(finish, tables), finished), strict=True):
+                if hashes(out) != reference:
+                    sys.exit(f"{out} differs: {hashes(out)} against {reference}")
+    print(
+        f"{given.kills} kills in {len(finished)} folders: every hash equals the reference build's"
+    )
 
 
 if __name__ == "__main__":
