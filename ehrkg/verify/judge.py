@@ -26,6 +26,9 @@ ENTAILMENT, CONTRADICTION, NEITHER = "entailment", "contradiction", "neither"
 
 BATCH = 16
 
+FOILS = 8
+"""Other sentences and tails that a model which only weighs sentences compares with."""
+
 _WORDS = {"entail": ENTAILMENT, "contradict": CONTRADICTION, "neutral": NEITHER, "neither": NEITHER}
 """What a model's labels begin with, and what they mean."""
 
@@ -147,15 +150,25 @@ class ModelJudge:
         Raises:
             ServiceError: the model is not there.
         """
-        foils = tuple(sorted({claim.tail for _, claim in asked}))[:8]
-        return [self._one(sentence, claim, foils) for sentence, claim in asked]
+        tails = tuple(sorted({claim.tail for _, claim in asked}))[:FOILS]
+        others = sorted({(sentence, claim.head) for sentence, claim in asked})[:FOILS]
+        return [self._one(sentence, claim, others, tails) for sentence, claim in asked]
 
-    def _one(self, sentence: str, claim: Claim, foils: tuple[str, ...]) -> str:
+    def _one(
+        self, sentence: str, claim: Claim, others: Sequence[tuple[str, str]], tails: tuple[str, ...]
+    ) -> str:
         statements = tuple(
-            Statement(id, f"{sentence} {opening}", claim.tail)
+            Statement(
+                id,
+                f"{sentence} {opening} {claim.head}",
+                claim.words,
+                claim.tail,
+                tuple(f"{other} {opening} {head}" for other, head in others),
+                tails,
+            )
             for id, opening in (  # noqa: A001
-                (ENTAILMENT, f"So {claim.head} {claim.words}"),
-                (CONTRADICTION, f"So it is wrong that {claim.head} {claim.words}"),
+                (ENTAILMENT, "So"),
+                (CONTRADICTION, "So it is wrong that"),
             )
         )
         said = [claim.text, f"it is wrong that {claim.text}"]
@@ -167,7 +180,6 @@ class ModelJudge:
             text=prompt.fill(sentence=sentence, statements=said),
             schema=pair_schema(len(statements)),
             statements=statements,
-            foils=foils,
         )
         key = question.key(self.name)
         reply = self._answers.get(key)
