@@ -26,7 +26,7 @@ class Statement:
         words: the predicate's ("treats").
         tail: the tail's name.
         other_heads, other_tails: names that stand at the same ends of other statements of the
-            predicate, for models that only weigh sentences.
+            predicate, for models that only weigh sentences; its own may be among them.
     """
 
     id: str

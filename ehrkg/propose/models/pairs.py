@@ -15,7 +15,8 @@ from ehrkg.propose.models.asking import Question, Statement
 from ehrkg.propose.models.prompts import Prompt
 
 FOILS = 8
-"""Other heads, and other tails, that a model which weighs sentences compares with."""
+"""Other heads, and other tails, that a model which weighs sentences compares with at least; they
+are the same for all statements of a predicate, so that their sentences are weighed once."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,13 @@ def pair_questions(seen: pa.Table, names: Names, prompt: Prompt) -> Iterator[Que
         patients[pair] = max(patients.get(pair, 0), row["n_patients"])
         heads[row["predicate"]].add(names.name(row["head"], row["route"]))
         tails[row["predicate"]].add(names.name(row["tail"]))
-    others = {name: (_some(heads[name]), _some(tails[name])) for name in heads}
+    # One more than are needed: a statement's own name is none of its foils.
+    others = {
+        predicate: tuple(
+            tuple(order_by_hash(found[predicate], "foils")[: FOILS + 1]) for found in (heads, tails)
+        )
+        for predicate in heads
+    }
     for pair in sorted(groups, key=lambda one: (-patients[one], one)):
         rows = sorted(groups[pair], key=lambda row: (row["predicate"], row["head"]))
         statements = tuple(_statement(row, names, others[row["predicate"]]) for row in rows)
@@ -75,18 +82,8 @@ def pair_questions(seen: pa.Table, names: Names, prompt: Prompt) -> Iterator[Que
         )
 
 
-def _some(found: set[str]) -> list[str]:
-    """One more than are needed: a statement's own name is none of its foils."""
-    return order_by_hash(found, "foils")[: FOILS + 1]
-
-
 def _statement(
-    row: Mapping[str, str], names: Names, others: tuple[Sequence[str], Sequence[str]]
+    row: Mapping[str, str], names: Names, others: Sequence[tuple[str, ...]]
 ) -> Statement:
-    own = names.name(row["head"], row["route"]), names.name(row["tail"])
-    heads, tails = (
-        tuple([other for other in some if other != name][:FOILS])
-        for some, name in zip(others, own, strict=True)
-    )
-    words = PREDICATES[row["predicate"]].words
-    return Statement(row["id"], own[0], words, own[1], heads, tails)
+    head, tail = names.name(row["head"], row["route"]), names.name(row["tail"])
+    return Statement(row["id"], head, PREDICATES[row["predicate"]].words, tail, *others)

@@ -17,9 +17,13 @@ from ehrkg.propose.models.answers import read_answer
 from ehrkg.propose.models.asking import ANSWERED, CUT_SHORT, UNREADABLE, Question, Reply
 from ehrkg.propose.models.language_model import Asking, LanguageModel
 from ehrkg.propose.models.unpacked import unpacked
-from ehrkg.propose.models.weighing import Weighing
+from ehrkg.propose.models.weighing import Sentence, Weighing
 
 MOST_TOKENS = 512
+
+BATCH = 24
+"""Sentences weighed at once; a small model's time goes into reading its weights, once a batch."""
+
 MOST_CHANCE = 0.1
 """What a base model proposes stands out as few sentences of random names do: one in ten, which is
 about how many of the pairs that stand together in a hospital are related at all."""
@@ -71,21 +75,26 @@ class TransformersModel:
         holds = [at for at, chance in enumerate(chances) if chance <= self._chance]
         return Reply(ANSWERED, {"holds": holds, "chances": chances}, self._length(question), 0)
 
-    def likelihoods(self, opening: str, endings: Sequence[str]) -> list[float]:
-        """Log-likelihood of each ending after an opening: the mean over the ending's tokens."""
+    def likelihoods(self, sentences: Sequence[Sentence]) -> list[float]:
+        """Log-likelihood of each ending after its opening: the mean over the ending's tokens."""
+        chunks = [sentences[at : at + BATCH] for at in range(0, len(sentences), BATCH)]
+        return [found for chunk in chunks for found in self._likelihoods(chunk)]
+
+    def _likelihoods(self, sentences: Sequence[Sentence]) -> list[float]:
         import torch
 
-        first = len(self._tokenizer(opening).input_ids)
-        rows = [self._tokenizer(f"{opening} {ending}").input_ids for ending in endings]
-        longest = max(map(len, rows))
+        starts = [len(self._tokenizer(opening).input_ids) for opening, _ in sentences]
+        rows = [self._tokenizer(" ".join(sentence)).input_ids for sentence in sentences]
+        first, longest = min(starts), max(map(len, rows))
         # Padding stands behind, where a causal model does not look.
         tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
         with torch.no_grad():
             logits = self._model(tokens[:, :-1], **self._last(longest - first)).logits
-        scores = torch.log_softmax(logits[:, -(longest - first) :].float(), dim=-1)
-        chosen = scores.gather(2, tokens[:, first:, None])[:, :, 0]
+        logits = logits[:, -(longest - first) :].float()
+        chosen = logits.gather(2, tokens[:, first:, None])[:, :, 0] - logits.logsumexp(2)
         return [
-            float(line[: len(row) - first].mean()) for line, row in zip(chosen, rows, strict=True)
+            float(line[start - first : len(row) - first].mean())
+            for line, start, row in zip(chosen, starts, rows, strict=True)
         ]
 
     def _last(self, positions: int) -> dict[str, Any]:

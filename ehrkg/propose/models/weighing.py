@@ -8,9 +8,10 @@ and what its tail bring anyway is taken away, is held against what is left of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ehrkg.propose.models.asking import Statement
 
@@ -20,21 +21,26 @@ DIGITS = 3
 FEWEST_FOILS = 2
 """Foils on either side; with fewer there is nothing to hold a statement against."""
 
-Likelihoods = Callable[[str, Sequence[str]], Sequence[float]]
-"""The log-likelihood of each of several endings after one opening."""
+Sentence = tuple[str, str]
+"""An opening ("furosemide treats") and its ending."""
+
+Likelihoods = Callable[[Sequence[Sentence]], Sequence[float]]
+"""The log-likelihood of each ending after its opening."""
+
+Floats = npt.NDArray[np.float64]
 
 
 class Weighing:
     """Weigh statements against foils.
 
     Args:
-        likelihoods: the model's log-likelihoods. It is always asked for the same endings together,
-            whatever was asked before: a batch of other company gives other last digits.
+        likelihoods: the model's log-likelihoods. It is always asked for the same sentences
+            together, whatever was asked before: a batch of other company gives other last digits.
     """
 
     def __init__(self, likelihoods: Likelihoods) -> None:
         self._likelihoods = likelihoods
-        self._held: dict[tuple[str, tuple[str, ...]], tuple[float, ...]] = {}
+        self._held: dict[tuple[Sentence, ...], Floats] = {}
 
     def chance(self, statement: Statement) -> float:
         """How often a sentence of the same predicate out of random names would stand out as much.
@@ -50,22 +56,25 @@ class Weighing:
         Returns:
             From one cell's share up to 1; 1 where there are too few foils.
         """
-        heads, tails = statement.other_heads, statement.other_tails
-        if min(len(heads), len(tails)) < FEWEST_FOILS:
+        heads, tails, words = statement.other_heads, statement.other_tails, statement.words
+        rows = [at for at, head in enumerate(heads) if head != statement.head]
+        columns = [at for at, tail in enumerate(tails) if tail != statement.tail]
+        if min(len(rows), len(columns)) < FEWEST_FOILS:
             return 1.0
-        openings = [f"{head} {statement.words}" for head in (statement.head, *heads)]
-        cells = np.array(
-            [
-                [*self._row(opening, (statement.tail,)), *self._row(opening, tails)]
-                for opening in openings
-            ]
-        )
+        own, openings = f"{statement.head} {words}", [f"{head} {words}" for head in heads]
+        foils = self._weighed((opening, tail) for opening in openings for tail in tails)
+        cells = np.empty((len(rows) + 1, len(columns) + 1))
+        cells[0, 0] = self._weighed([(own, statement.tail)])[0]
+        cells[0, 1:] = self._weighed((own, tail) for tail in tails)[columns]
+        cells[1:, 0] = self._weighed((opening, statement.tail) for opening in openings)[rows]
+        cells[1:, 1:] = foils.reshape(len(heads), len(tails))[np.ix_(rows, columns)]
         left = cells - cells.mean(1, keepdims=True) - cells.mean(0, keepdims=True) + cells.mean()
-        return round(float((left.round(DIGITS) >= left[0, 0].round(DIGITS)).mean()), DIGITS)
+        left = left.round(DIGITS)
+        return round(float((left >= left[0, 0]).mean()), DIGITS)
 
-    def _row(self, opening: str, endings: tuple[str, ...]) -> tuple[float, ...]:
-        place = (opening, endings)
-        if place not in self._held:
-            found = self._likelihoods(opening, endings)
-            self._held[place] = tuple(round(one, DIGITS) for one in found)
-        return self._held[place]
+    def _weighed(self, sentences: Iterable[Sentence]) -> Floats:
+        """Their log-likelihoods; statements of one head, one tail or one predicate share some."""
+        asked = tuple(sentences)
+        if asked not in self._held:
+            self._held[asked] = np.array(self._likelihoods(asked)).round(DIGITS)
+        return self._held[asked]
