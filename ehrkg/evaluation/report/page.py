@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ehrkg.ehr.schema import Hospital
 from ehrkg.evaluation.planted import PlantedShare
+from ehrkg.evaluation.published import LABEL, publications
 from ehrkg.evaluation.report import charts, sections
 from ehrkg.evaluation.summary import accuracy_by, open_ended_by
 from ehrkg.foundation.ledger import Ledger
@@ -92,6 +93,8 @@ def render(data: ReportData) -> str:
         checks=data.checks,
         pictures=data.pictures,
         planted=data.planted,
+        published=publications(),
+        published_label=LABEL,
         questions=sections.sample_questions(
             data.items,
             data.verified.relations,
