@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,7 +13,8 @@ import ibis.expr.types as ir
 import postgres_server
 import pyarrow as pa
 import pytest
-from engines import duckdb_tables, postgres_tables
+import sqlglot
+from engines import SMALL, duckdb_tables, postgres_tables, spark_session, spark_tables
 
 import ehrkg.ehr as ehr
 from ehrkg.foundation.errors import InputError, UsageError
@@ -116,6 +118,40 @@ def test_postgres_gives_the_same_rows_and_counts(
 
 
 @pytest.fixture(scope="module")
+def session(
+    tmp_path_factory: pytest.TempPathFactory, not_here: Callable[[str], NoReturn]
+) -> Iterator[Any]:
+    if shutil.which("java") is None:
+        not_here("no Java: apt-get install openjdk-17-jre-headless")
+    with spark_session(tmp_path_factory.mktemp("spark"), **SMALL) as spark:
+        yield spark
+
+
+def test_spark_gives_the_same_rows_and_counts(
+    session: Any, duckdb: Any, in_duckdb: tuple[ehr.Hospital, Ledger], tmp_path: Path
+) -> None:
+    spark = spark_tables(duckdb, session, tmp_path, "mimiciv_hosp")
+    before = session.sql("SHOW TABLES").count()
+    ledger = Ledger()
+    hospital = ehr.read(spark, database="mimiciv_hosp", ledger=ledger)
+    assert lines(ledger) == lines(in_duckdb[1])
+    same(in_duckdb[0], hospital)
+    assert session.sql("SHOW TABLES").count() == before  # what it held is let go
+    counted, expected = count_pairs(hospital, **KINDS, con=spark), count_pairs(hospital, **KINDS)
+    assert counted.pairs.equals(expected.pairs)
+
+
+def test_the_spark_example_shows_one_hash_for_both_engines(
+    session: Any, root: Path, tmp_path: Path
+) -> None:
+    example = runpy.run_path(str(root / "examples" / "moving_to_spark.py"))
+    hashes = example["both_engines"](tmp_path, patients=12, session=session)
+    assert hashes["spark"] == hashes["duckdb"]
+    assert set(hashes["spark"]) == {*TABLES, "pairs"}
+    assert (tmp_path / "events.parquet").is_file()
+
+
+@pytest.fixture(scope="module")
 def expressions(duckdb: Any) -> list[ir.Table]:
     """Everything that reading, normalising and counting ask of an engine."""
     asked: list[ir.Table] = []
@@ -141,6 +177,7 @@ def test_all_of_it_compiles_for_a_warehouse(expressions: list[ir.Table], dialect
     texts = [str(ibis.to_sql(expression, dialect=dialect)) for expression in expressions]
     everything = "\n".join(texts).lower()
     assert all(text.lower().startswith(("select", "with")) for text in texts)
+    assert all(sqlglot.parse(text, dialect=dialect) for text in texts)
     for part in ("diagnoses_icd", "prescriptions", "row_number() over", "icd10cm:", "n_across"):
         assert part in everything, part
 

@@ -24,14 +24,12 @@ ENGINES = ("bigquery", "duckdb", "postgres", "pyspark", "snowflake")
 _HOLD = {
     "duckdb": "CREATE TEMPORARY TABLE {} AS {}",
     "postgres": "CREATE TEMPORARY TABLE {} AS {}",
-    "pyspark": "CACHE TABLE {} AS {}",
     "snowflake": 'CREATE TEMPORARY TABLE "{}" AS {}',
 }
 """How an engine computes rows now and holds them; Ibis knows a way of its own for the others."""
 
-_LET_GO = {"pyspark": "UNCACHE TABLE {}", "snowflake": 'DROP TABLE "{}"'}
-_AT_LAST = {"pyspark": "DROP VIEW {}"}
-"""How it lets go; Spark's names stay until the end, for later ones are defined by them."""
+_LET_GO = {"pyspark": "DROP VIEW {}", "snowflake": 'DROP TABLE "{}"'}
+"""How it lets go."""
 
 Database = str | tuple[str, str] | None
 
@@ -60,14 +58,11 @@ class ConnectionTables(Closing):
         self._con, self._database, self._keys = con, database, dict(keys or {})
         self._names = {name.lower(): name for name in sorted(_tables(con, database))}
         self._held: dict[str, str] = {}
-        self._all: list[str] = []
 
     def close(self) -> None:
         """Let go of what was held on the engine; the connection stays its owner's."""
         for name in list(self._held):
             self.release(name)
-        for held in reversed(self._all if self._con.name in _AT_LAST else []):
-            _execute(self._con, _AT_LAST[self._con.name].format(held))
 
     def tables(self) -> Collection[str]:
         """See ``Source.tables``."""
@@ -96,7 +91,12 @@ class ConnectionTables(Closing):
     def keep(self, rows: Table, name: str) -> Table:
         """See ``Source.keep``: a temporary table, or whatever the engine has for it."""
         self._held[name] = held = f"ehrkg_{uuid4().hex}"
-        self._all.append(held)
+        if self._con.name == "pyspark":
+            # a cached table would keep the plan of all that it was made from, and every later
+            # query would be planned from the first table on; a checkpoint's plan begins with it
+            rows_there: Any = self._con.raw_sql(self._con.compile(rows))
+            rows_there.localCheckpoint().createTempView(held)
+            return self._con.table(held)
         if self._con.name in _HOLD:
             _execute(self._con, _HOLD[self._con.name].format(held, self._con.compile(rows)))
             return self._con.table(held)
