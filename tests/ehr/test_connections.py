@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -132,11 +133,24 @@ def test_spark_gives_the_same_rows_and_counts(
 ) -> None:
     spark = spark_tables(duckdb, session, tmp_path, "mimiciv_hosp")
     before = session.sql("SHOW TABLES").count()
-    ledger = Ledger()
-    hospital = ehr.read(spark, database="mimiciv_hosp", ledger=ledger)
+    ledger, left = Ledger(), []
+    with pytest.MonkeyPatch.context() as patch:
+        to_pyarrow = type(spark).to_pyarrow
+
+        def noted(*words: Any, **options: Any) -> Any:
+            left.append(to_pyarrow(*words, **options))
+            return left[-1]
+
+        patch.setattr(type(spark), "to_pyarrow", noted)
+        hospital = ehr.read(spark, database="mimiciv_hosp", ledger=ledger)
     assert lines(ledger) == lines(in_duckdb[1])
     same(in_duckdb[0], hospital)
     assert session.sql("SHOW TABLES").count() == before  # what it held is let go
+    # the finished tables leave the engine, and counts: fewer rows than there are patients
+    tables = [each for each in left if isinstance(each, pa.Table)]
+    large = {tuple(each.column_names) for each in tables if len(each) > len(hospital.patients)}
+    finished = (ehr.VISITS, ehr.EVENTS, ehr.CODES, ehr.VISIT_CODES)
+    assert large == {tuple(schema.names) for schema in finished}
     counted, expected = count_pairs(hospital, **KINDS, con=spark), count_pairs(hospital, **KINDS)
     assert counted.pairs.equals(expected.pairs)
 
@@ -151,12 +165,28 @@ def test_the_spark_example_shows_one_hash_for_both_engines(
     assert (tmp_path / "events.parquet").is_file()
 
 
+@dataclass(frozen=True)
+class Example:
+    """What the BigQuery example does, over DuckDB.
+
+    Attributes:
+        asked: everything that reading, normalising and counting ask of an engine.
+    """
+
+    dataset: tuple[str, str]
+    asked: list[ir.Table]
+    hospital: ehr.Hospital
+    pairs: pa.Table
+
+
 @pytest.fixture(scope="module")
-def expressions(duckdb: Any) -> list[ir.Table]:
-    """Everything that reading, normalising and counting ask of an engine."""
+def bigquery(root: Path, mimic4_demo: Path) -> Example:
+    """The example's own function, over a database whose schema has the data set's name."""
+    example = runpy.run_path(str(root / "examples" / "mimic4_on_bigquery.py"))
+    dataset = example["DATASET"]
+    con = duckdb_tables(mimic4_demo / "hosp", schema=dataset[1])
     asked: list[ir.Table] = []
     with pytest.MonkeyPatch.context() as patch:
-        compile_, to_pyarrow = type(duckdb).compile, type(duckdb).to_pyarrow
 
         def noted(work: Any) -> Any:
             def call(self: Any, expression: Any, *rest: Any, **options: Any) -> Any:
@@ -165,34 +195,30 @@ def expressions(duckdb: Any) -> list[ir.Table]:
 
             return call
 
-        patch.setattr(type(duckdb), "compile", noted(compile_))
-        patch.setattr(type(duckdb), "to_pyarrow", noted(to_pyarrow))
-        count_pairs(ehr.read(duckdb), **KINDS, con=duckdb)
-    return asked
+        for name in ("compile", "to_pyarrow"):
+            patch.setattr(type(con), name, noted(getattr(type(con), name)))
+        hospital, pairs = example["read_and_count"](con, dataset[1])
+    return Example(dataset, asked, hospital, pairs)
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])
-def test_all_of_it_compiles_for_a_warehouse(expressions: list[ir.Table], dialect: str) -> None:
-    assert len(expressions) > 25
-    texts = [str(ibis.to_sql(expression, dialect=dialect)) for expression in expressions]
+def test_all_of_it_compiles_for_a_warehouse(bigquery: Example, dialect: str) -> None:
+    assert len(bigquery.asked) > 25
+    texts = [str(ibis.to_sql(expression, dialect=dialect)) for expression in bigquery.asked]
     everything = "\n".join(texts).lower()
     assert all(text.lower().startswith(("select", "with")) for text in texts)
     assert all(sqlglot.parse(text, dialect=dialect) for text in texts)
-    for part in ("diagnoses_icd", "prescriptions", "row_number() over", "icd10cm:", "n_across"):
+    for part in (bigquery.dataset[1], "diagnoses_icd", "prescriptions", "row_number() over",
+                 "icd10cm:", "n_across"):  # fmt: skip
         assert part in everything, part
 
 
 def test_the_bigquery_example_reads_the_project_as_its_users_have_it(
-    root: Path, mimic4_demo: Path, in_duckdb: tuple[ehr.Hospital, Ledger]
+    bigquery: Example, in_duckdb: tuple[ehr.Hospital, Ledger]
 ) -> None:
-    example = runpy.run_path(str(root / "examples" / "mimic4_on_bigquery.py"))
-    assert example["DATASET"] == ("physionet-data", "mimiciv_3_1_hosp")
-    # the same function, over a database whose schema has the data set's name
-    con = duckdb_tables(mimic4_demo / "hosp", schema=example["DATASET"][1])
-    hospital, pairs = example["read_and_count"](con, example["DATASET"][1])
-    same(in_duckdb[0], hospital)
-    assert isinstance(pairs, pa.Table)
-    assert pairs.num_rows > 100
+    assert bigquery.dataset == ("physionet-data", "mimiciv_3_1_hosp")
+    same(in_duckdb[0], bigquery.hospital)
+    assert bigquery.pairs.num_rows > 100
 
 
 def test_wrong_connections(duckdb: Any) -> None:
