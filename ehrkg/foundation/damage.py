@@ -107,15 +107,10 @@ def parsing_xml(where: str | Path) -> Iterator[None]:
 
     try:
         yield
-    except (ParseError, SAXParseException) as error:
-        is_sax = isinstance(error, SAXParseException)
-        raise InputError(
-            "the XML is broken or ends too early",
-            file=where,
-            line=error.getLineNumber() if is_sax else error.position[0],
-            found=error.getMessage() if is_sax else str(error),
-            todo="fetch or copy the file again, or mend the line",
-        ) from error
+    except ParseError as error:
+        raise _broken_xml(where, error.position[0], str(error)) from error
+    except SAXParseException as error:
+        raise _broken_xml(where, error.getLineNumber(), error.getMessage()) from error
     except defusedxml.DefusedXmlException as error:
         raise InputError(
             "the XML declares a document type or entities, which is refused",
@@ -126,3 +121,13 @@ def parsing_xml(where: str | Path) -> Iterator[None]:
         ) from error
     except BROKEN as error:
         raise broken(where, error) from error
+
+
+def _broken_xml(where: str | Path, line: int | None, found: str) -> InputError:
+    return InputError(
+        "the XML is broken or ends too early",
+        file=where,
+        line=line,
+        found=found,
+        todo="fetch or copy the file again, or mend the line",
+    )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 SEPARATOR = "\x1f"
 """What parts the items of a list here: a control character that no name holds."""
+_UNREADABLE: tuple[type[Exception], ...] = (*BROKEN, ValueError)
 
 
 def keys(path: Path) -> set[str]:
@@ -28,7 +29,7 @@ def keys(path: Path) -> set[str]:
         with opened(path) as handle:
             line = handle.readline(1 << 20)
         found = json.loads(line.decode("utf-8-sig"))
-    except (*BROKEN, ValueError):
+    except _UNREADABLE:
         return set()
     return set(found) if isinstance(found, dict) else set()
 
