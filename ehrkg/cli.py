@@ -334,13 +334,25 @@ def coverage(
 @app.command()
 def check(
     directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    page: Annotated[
+        Path | None, typer.Option(help="Write fifty questions to read to this HTML file.")
+    ] = None,
+    failing: Annotated[
+        Path | None, typer.Option(help="Write which questions break which rule to this TSV file.")
+    ] = None,
 ) -> None:
     """Ask whether a benchmark is sound: giveaways, true distractors, balance, wording."""
+    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.check_page import write_failing, write_page
     from ehrkg.foundation.errors import CheckError
     from ehrkg.session.soundness import check_build
 
     report = check_build(directory)
     typer.echo(report.as_text())
+    if page is not None:
+        typer.echo(f"Fifty questions: {write_page(page, Benchmark.open(directory), report)}")
+    if failing is not None:
+        typer.echo(f"Failing questions: {write_failing(failing, report)}")
     if not report.ok:
         raise CheckError("the benchmark is not sound", todo="read the failed lines above")
 

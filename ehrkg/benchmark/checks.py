@@ -256,7 +256,7 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
             most_training=limits["most_training"],
         )
         measured += [
-            (name, task, text, _over_chance(options, right), templates)
+            (name, task, text, over_chance(options, right), templates)
             for name, text, right in guesser.all()
             if right is not None or name not in OF_HISTORY
         ]
@@ -274,7 +274,7 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
     ]
 
 
-def _over_chance(options: Options, times: Floats | None) -> Estimate | None:
+def over_chance(options: Options, times: Floats | None) -> Estimate | None:
     """Mean accuracy over chance, over the questions that could be guessed at."""
     if times is None:
         return None

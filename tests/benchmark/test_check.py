@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,17 @@ from ehrkg.benchmark import (
     ITEMS,
     Benchmark,
     CheckReport,
+    Facts,
     TrueShare,
     check,
     hidden_edges,
     make_templates,
 )
+from ehrkg.benchmark.adversaries import Guesser
+from ehrkg.benchmark.adversary_options import FROM_POOL, STYLE, Options
+from ehrkg.benchmark.check_bounds import bounds
+from ehrkg.benchmark.check_page import fifty, write_failing, write_page
+from ehrkg.benchmark.checks import over_chance
 from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.hiding import hide
 from ehrkg.benchmark.intervals import clustered_mean, holm, wilson
@@ -52,8 +59,12 @@ def status(report: CheckReport, rule: str) -> set[str]:
     return found
 
 
+def facts_of(world: World) -> Facts:
+    return Facts(world.cohort, world.knowledge, world.verified)
+
+
 def test_a_sound_benchmark_fails_nothing() -> None:
-    report = check(sound(), cohort=many_pairs().cohort)
+    report = check(sound(), facts=facts_of(many_pairs()))
     assert report.ok, report.as_text()
     assert {"position", "boosted trees", "balance_4", "recorded_in_patient"} <= {
         row.rule for row in report
@@ -154,6 +165,32 @@ def nothing_accepted(row: Row) -> None:
     row["accepted_codes"] = []
 
 
+def older(row: Row) -> None:
+    row["stem"] = row["stem"].replace("-year-old", "1-year-old")
+
+
+def foretold(row: Row) -> None:
+    row["stem"] += " Which of these will develop?"
+
+
+def timeless(row: Row) -> None:
+    row["timing"] = ""
+
+
+def unexplained(row: Row) -> None:
+    row["distractor_reasons"] = ["" for _ in row["options"]]
+
+
+def plain_no(row: Row) -> None:
+    row |= {"format": "yesno", "options": ["yes", "no"], "answer": ["no"], "answer_index": 1}
+    row["option_codes"] = ["ICD10CM:B00.1"] * 2
+    row["distractor_reasons"] = ["seldom", "answer"]
+
+
+def one_of_several(row: Row) -> None:
+    row["format"] = "multi"
+
+
 def no_template(row: Row) -> None:
     row["template_id"] = "t0"
 
@@ -177,6 +214,12 @@ def no_template(row: Row) -> None:
         (too_long, "names_well_formed"),
         (nothing_accepted, "accepted_holds_answer"),
         (no_template, "template_there"),
+        (older, "person_in_stem"),
+        (foretold, "claims_no_more"),
+        (timeless, "says_timing"),
+        (unexplained, "reasons_told"),
+        (plain_no, "no_is_founded"),
+        (one_of_several, "several_are_right"),
     ],
 )
 def test_a_planted_fault_is_found(fault: Callable[[Row], None], rule: str) -> None:
@@ -247,6 +290,83 @@ def test_a_distractor_recorded_in_another_visit_is_found() -> None:
     assert status(report, "recorded_in_patient") == {"failed"}
     line = next(row for row in report if row.rule == "recorded_in_patient")
     assert item["item_id"] in line.items
+
+
+def altered(change: Callable[[Row], None]) -> Benchmark:
+    """The sound benchmark with its first template changed."""
+    bench = sound()
+    rows = bench.templates().to_pylist()
+    change(rows[0])
+    held = {name: bench.beside(name) for name in ("relations", "events", "pool")}
+    templates = pa.Table.from_pylist(rows, schema=bench.templates().schema)
+    return Benchmark.from_tables(templates=templates, items=bench.to_arrow(), **held)
+
+
+def other_relation(row: Row) -> None:
+    row["relation"] = "r0"
+
+
+def told_answer(row: Row) -> None:
+    row["context"] = [*row["context"], row["answer"][0]]
+    row["context_routes"] = [*row["context_routes"], ""]
+
+
+def later(row: Row) -> None:
+    row["task"] = "prognosis"
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (other_relation, "template: relation_supported"),
+        (told_answer, "template: context_drawn_by_the_rules"),
+        (later, "template: same_episode"),
+    ],
+)
+def test_a_template_that_breaks_a_rule_is_found(change: Callable[[Row], None], rule: str) -> None:
+    report = check(altered(change), facts=facts_of(many_pairs()))
+    assert status(report, rule) == {"failed"}
+    line = next(row for row in report if row.rule == rule)
+    assert altered(change).templates()["id"][0].as_py() in line.items
+
+
+@pytest.mark.parametrize("reason", ["supported_in_context", "recorded_in_patient"])
+def test_a_distractor_that_a_rule_keeps_out_is_found(reason: str) -> None:
+    bench = sound()
+    item = next(iter(bench.filter(format="mcq")))
+    template = bench.subset([item["template_id"]]).templates().to_pylist()[0]
+    wrong = item["option_codes"][(item["answer_index"] + 1) % item["n_options"]]
+    world = many_pairs()
+    concepts = {row["code"]: row["concept"] for row in world.links}
+    if reason == "supported_in_context":
+        world.edge(concepts[template["context"][0]], "CAUSES", concepts[wrong])
+    else:
+        patient = template["patient"]
+        world.events.append({**world.events[0], "patient": patient, "code": wrong, "row": 9999})
+        world.events[-1]["visit"] = template["visit"]
+    report = check(bench, facts=facts_of(world))
+    assert status(report, f"distractor: {reason}") == {"failed"}
+    line = next(row for row in report if row.rule == f"distractor: {reason}")
+    assert item["item_id"] in line.items
+
+
+def test_the_page_shows_fifty_questions_of_every_task_and_format(tmp_path: Path) -> None:
+    bench = changed(markup)
+    report = check(bench)
+    page = write_page(tmp_path / "page.html", bench, report).read_text()
+    assert page.count("<article>") == 50
+    assert "<b>Resulting" not in page, "markup in a name is shown, not obeyed"
+    assert "failed" in page
+    rows = fifty(bench)
+    assert {row["format"] for row in rows} == {"mcq", "oeq"}
+    assert len({row["template_id"] for row in rows}) == 50
+    told = write_failing(tmp_path / "failing.tsv", report).read_text().splitlines()
+    assert told[0] == "rule\tid"
+    assert f"names_well_formed\t{report_items(report, 'names_well_formed')[0]}" in told
+
+
+def report_items(report: CheckReport, rule: str) -> tuple[str, ...]:
+    return next(row.items for row in report if row.rule == rule)
 
 
 def test_a_prognosis_without_its_gap_is_found() -> None:
@@ -388,3 +508,46 @@ def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green() -> N
     ):
         report = check(sound().filter(format="oeq"), true_distractors=[estimate])
         assert status(report, "true distractors, frequency") == {expected}
+
+
+def test_a_sound_benchmark_passes_for_ninety_nine_seeds_of_a_hundred() -> None:
+    """Answers drawn like any other option: no adversary but one in a hundred is right too often."""
+    limits = bounds()["adversary"]
+    n, k, failed = 150, 4, 0
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        things = np.array([random.choice(40, k, replace=False) for _ in range(n)])
+        right = random.integers(0, k, n)
+        features = {
+            name: values[things].ravel()
+            for name, values in zip(
+                (*STYLE, *FROM_POOL, "overlap"),
+                random.integers(1, 9, (len(STYLE) + len(FROM_POOL) + 1, 40)).astype(float),
+                strict=True,
+            )
+        }
+        item = np.repeat(np.arange(n), k)
+        options = Options(
+            task="diagnosis",
+            item=item,
+            n_options=np.full(n, k),
+            place=np.tile(np.arange(k), n),
+            is_answer=np.tile(np.arange(k), n) == right[item],
+            text=[f"thing {at}" for at in things.ravel()],
+            features=features,
+            thing=np.array([hash64(at) >> 1 for at in range(40)])[things].ravel(),
+            cluster=np.array([hash64("patient", at // 2) >> 1 for at in range(n)]),
+        )
+        guesser = Guesser(
+            options,
+            encoder=None,
+            least_training=limits["least_training"],
+            most_training=limits["most_training"],
+        )
+        estimates = [
+            over_chance(options, right) for _, _, right in guesser.all() if right is not None
+        ]
+        told = [one for one in estimates if one is not None]
+        p_values = holm([one.p_above(limits["times_chance"]) for one in told])
+        failed += min(p_values) <= 1 - limits["confidence"]
+    assert failed <= 1
