@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -15,8 +16,9 @@ MOST_CONTEXT = 6
 """Events beside a relation at most (arXiv 2605.30637)."""
 
 
-def pair_schema(statements: int) -> dict[str, Any]:
-    """JSON Schema of the answer to a ``pair`` question.
+@cache
+def pair_schema(statements: int) -> Mapping[str, Any]:
+    """JSON Schema of the answer to a ``pair`` question; made once for each number of statements.
 
     Args:
         statements: how many were shown; only their numbers are allowed.
@@ -30,8 +32,9 @@ def pair_schema(statements: int) -> dict[str, Any]:
     return _schema("Holds", holds=(_at_most(statements, number), ...))
 
 
-def visit_schema(events: int, predicates: Sequence[str]) -> dict[str, Any]:
-    """JSON Schema of the answer to a ``visit`` question.
+@cache
+def visit_schema(events: int, predicates: tuple[str, ...]) -> Mapping[str, Any]:
+    """JSON Schema of the answer to a ``visit`` question; made once for each number of events.
 
     Args:
         events: how many were shown, of this visit and the next.
@@ -100,5 +103,5 @@ def _model(name: str, **fields: Any) -> type[BaseModel]:
     return made
 
 
-def _schema(name: str, **fields: Any) -> dict[str, Any]:
+def _schema(name: str, **fields: Any) -> Mapping[str, Any]:
     return _model(name, **fields).model_json_schema()

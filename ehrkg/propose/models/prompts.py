@@ -47,7 +47,7 @@ class Prompt:
         import jinja2
 
         try:
-            return str(_environment().from_string(self.text).render(values)).strip()
+            return str(_template(self.text).render(values)).strip()
         except jinja2.TemplateError as error:
             raise UsageError(
                 f"the prompt {self.name!r} can't be filled: {error}",
@@ -56,11 +56,13 @@ class Prompt:
 
 
 @cache
-def _environment() -> Any:
+def _template(text: str) -> Any:
+    """A prompt's text, compiled once: a hospital has tens of thousands of pairs to ask about."""
     import jinja2
 
     # Plain text for a model, not a web page: nothing is to be escaped.
-    return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701
+    return environment.from_string(text)
 
 
 @cache

@@ -81,7 +81,7 @@ def visit_questions(
                 prompt=prompt.label,
                 system=prompt.system,
                 text=text,
-                schema=visit_schema(len(events), predicates),
+                schema=visit_schema(len(events), tuple(predicates)),
             ),
             events,
             len(here),
