@@ -18,6 +18,7 @@ import typer
 
 from ehrkg.foundation.errors import EhrkgError, UsageError
 from ehrkg.session import (
+    doctor,
     fetching,
     graph_commands,
     pair_commands,
@@ -36,6 +37,7 @@ app = typer.Typer(
 
 app.add_typer(graph_commands.app, name="graph")
 app.command()(privacy_commands.forget)
+app.command("doctor")(doctor.command)
 app.command("fetch")(fetching.command)
 app.command("verify")(pair_commands.verify)
 

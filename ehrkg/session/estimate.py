@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ehrkg import ehr
@@ -12,16 +13,45 @@ from ehrkg.propose import LanguageModel, Proposer, Union
 
 MIB = 2**20
 MEASURED_ROWS = 23_315
-"""Event rows of the MIMIC-IV demo; what its build took on two cores, with one other job running:"""
-MEASURED_SECONDS = 81
-MEASURED_DISK = 144 * MIB
-MEASURED_MEMORY = 2734 * MIB
+"""Event rows of the MIMIC-IV demo, whose build was measured on two cores, with one other job."""
 
-FIXED_SECONDS = 26
-"""What a build costs however small its tables are (the ontologies, the embedding model): taken on
-20 synthetic patients, on the same machine."""
-FIXED_DISK = 39 * MIB
-FIXED_MEMORY = 1864 * MIB
+
+@dataclass(frozen=True)
+class Cost:
+    """What a build takes of something, as a straight line through two builds that were measured.
+
+    Attributes:
+        fixed: what a build takes however small its tables are (the ontologies, the embedding
+            model): taken on 20 synthetic patients.
+        measured: what the build of ``MEASURED_ROWS`` rows took.
+    """
+
+    fixed: float
+    measured: float
+
+    def at(self, rows: int) -> float:
+        """What so many event rows take.
+
+        >>> Cost(fixed=10, measured=30).at(2 * MEASURED_ROWS)
+        50.0
+        """
+        return self.fixed + (self.measured - self.fixed) * (rows / MEASURED_ROWS)
+
+    def rows_within(self, amount: float) -> int:
+        """How many event rows fit into an amount; none where not even an empty build does.
+
+        >>> Cost(fixed=10, measured=30).rows_within(50) == 2 * MEASURED_ROWS
+        True
+        >>> Cost(fixed=10, measured=30).rows_within(5)
+        0
+        """
+        return max(0, int((amount - self.fixed) / (self.measured - self.fixed) * MEASURED_ROWS))
+
+
+SECONDS = Cost(fixed=26, measured=81)
+DISK = Cost(fixed=39 * MIB, measured=144 * MIB)
+"""In bytes, as the memory."""
+MEMORY = Cost(fixed=1864 * MIB, measured=2734 * MIB)
 
 
 def estimate(
@@ -45,17 +75,14 @@ def estimate(
     if not source.exists():
         raise InputError("there is nothing here", file=source, todo="check the path that you gave")
     hospital = ehr.read(source, format=format)
-    share = hospital.events.num_rows / MEASURED_ROWS
-    seconds = FIXED_SECONDS + (MEASURED_SECONDS - FIXED_SECONDS) * share
-    disk = FIXED_DISK + (MEASURED_DISK - FIXED_DISK) * share
-    memory = FIXED_MEMORY + (MEASURED_MEMORY - FIXED_MEMORY) * share
+    rows = hospital.events.num_rows
     return [
         f"format: {hospital.format}",
         f"rows: {hospital.patients.num_rows:,} patients, {hospital.visits.num_rows:,} visits, "
-        f"{hospital.events.num_rows:,} events, {hospital.codes.num_rows:,} distinct codes",
-        f"time: about {seconds:,.0f} s on two cores",
-        f"disk: about {disk / MIB:,.0f} MiB",
-        f"memory: about {memory / MIB:,.0f} MiB",
+        f"{rows:,} events, {hospital.codes.num_rows:,} distinct codes",
+        f"time: about {SECONDS.at(rows):,.0f} s on two cores",
+        f"disk: about {DISK.at(rows) / MIB:,.0f} MiB",
+        f"memory: about {MEMORY.at(rows) / MIB:,.0f} MiB",
         *asked_of_models(proposer, hospital, tasks),
         "nothing was written",
     ]
