@@ -99,8 +99,11 @@ def definition_evidence(
         )
         for row in pair.tolist()
     ]
+    # Embedding is what takes long: only what is about both ends of some claim is worth it.
+    worth, place = np.unique(sentence, return_inverse=True)
+    texts = [known.texts[number] for number in worth.tolist()]
     kept, similarity = _retrieve(
-        [claim.text for claim in claims], sentence, known.texts, models, policy
+        [claim.text for claim in claims], place.ravel(), texts, models, policy
     )
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for row, value in zip(kept.tolist(), similarity.tolist(), strict=True):
@@ -163,7 +166,7 @@ def _retrieve(
     asked = np.array([place[claim] for claim in claims], np.int64)
     embedder = models.embedder or SentenceTransformerEmbedder()
     vectors = embed(distinct, for_claims(embedder), models.cache)
-    index = SentenceIndex(texts, embedder, models.cache)
+    index = SentenceIndex(texts, embedder, models.cache, probes=vectors)
     nearest = index.search(vectors, policy.definition_top)
     kept = np.flatnonzero((nearest[asked] == sentence[:, None]).any(axis=1))
     if not len(kept):

@@ -39,7 +39,7 @@ def dependence(
         verdict: by claim.
         policy: the rule.
     """
-    found: list[list[str]] = [[] for _ in range(len(verdict))]
+    found: list[list[str]] = [[]] * len(verdict)
     claims = np.flatnonzero(verdict == SUPPORTED)
     place = np.full(len(verdict), NONE)
     place[claims] = np.arange(len(claims))
@@ -57,7 +57,7 @@ def dependence(
             left = arrays.without(source)
             fallen = fallen[_falls(candidates, pairs, left, excluded, policy, fallen)]
         for row in fallen.tolist():
-            found[row].append(source)
+            found[row] = [*found[row], source]
     return found
 
 

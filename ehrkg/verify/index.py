@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,8 +41,8 @@ class SentenceIndex:
     """Distinct sentences under inner product of unit vectors (cosine).
 
     Up to ``exact_up_to`` sentences the search is exact. Above, the first of an inverted file (IVF)
-    and a navigable graph (HNSW) is taken that finds enough of the true nearest of some sentences,
-    at the least width that does; if neither does, the search stays exact.
+    and a navigable graph (HNSW) is taken that finds enough of the true nearest of the probes, at
+    the least width that does; if neither does, the search stays exact.
 
     Args:
         sentences: distinct texts; their order gives their numbers.
@@ -49,10 +50,13 @@ class SentenceIndex:
         cache: where vectors and index are kept. A kept index is used only if it is whole and of
             these sentences and this model; otherwise it is built again, never mixed.
         exact_up_to: see above.
+        probes: vectors of some of the claims that will be asked. Claims lie apart from sentences,
+            and a width that finds the neighbours of sentences loses a third of the neighbours of
+            claims; some sentences by default, where no claim is known yet.
 
     Attributes:
         kind: ``exact``, ``ivf`` or ``hnsw``.
-        recall: measured when it was built; 1 where exact.
+        recall: measured on the probes; 1 where exact.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class SentenceIndex:
         cache: Path | None = None,
         *,
         exact_up_to: int = EXACT_UP_TO,
+        probes: Vectors | None = None,
     ) -> None:
         self.sentences = list(sentences)
         self.embedder = embedder
@@ -70,6 +75,7 @@ class SentenceIndex:
         self._exact = len(self.sentences) <= exact_up_to
         self._name = texts_hash(self.sentences, embedder)
         self._vectors: Vectors | None = None
+        self._probes = probes
         self._index = self._kept() or self._build()
 
     def __len__(self) -> int:
@@ -138,13 +144,16 @@ class SentenceIndex:
         index = faiss.read_index(str(files[0]))
         if index.d != self.embedder.dimension or index.ntotal != len(self):
             return None
-        self.kind, self.recall = note["kind"], note["recall"]
+        self.kind = note["kind"]
+        if self.kind in _KINDS and not self._wide_enough(index):
+            self.kind = "exact"
+            return None
         return index
 
     def _build(self) -> Any:
         index = self._flat()
         if not self._exact:
-            index = self._approximate(index) or index
+            index = self._approximate() or index
         self._keep(index)
         return index
 
@@ -155,22 +164,41 @@ class SentenceIndex:
         index.add(np.ascontiguousarray(self.vectors))
         return index
 
-    def _approximate(self, exact: Any) -> Any | None:
+    def _approximate(self) -> Any | None:
         """The first approximate index with recall enough; None if none has."""
-        order = order_by_hash(self.sentences, "probe")[:PROBES]
-        number = {sentence: place for place, sentence in enumerate(self.sentences)}
-        probes = np.ascontiguousarray(self.vectors[[number[one] for one in order]])
-        truth = exact.search(probes, NEAREST + 1)[0]
-        for kind, make in _KINDS.items():
+        for kind, (make, _) in _KINDS.items():
             with _one_thread():
-                index, widen = make(self.vectors)
-            for width in WIDTHS:
-                widen(width)
-                recall = recall_of(index.search(probes, NEAREST + 1)[0], truth)
-                if recall >= LEAST_RECALL:
-                    self.kind, self.recall = kind, recall
-                    return index
+                index = make(self.vectors)
+            self.kind = kind
+            if self._wide_enough(index):
+                return index
+        self.kind = "exact"
         return None
+
+    def _wide_enough(self, index: Any) -> bool:
+        """Set the least width at which the recall suffices; whether there is one."""
+        for width in WIDTHS:
+            _KINDS[self.kind][1](index, width)
+            recall = recall_of(index.search(self._asked, NEAREST)[0], self._truth)
+            if recall >= LEAST_RECALL:
+                self.recall = recall
+                return True
+        return False
+
+    @functools.cached_property
+    def _asked(self) -> Vectors:
+        """What the recall is measured with."""
+        if self._probes is not None:
+            step = max(1, len(self._probes) // PROBES)
+            return np.ascontiguousarray(self._probes[::step][:PROBES])
+        number = {sentence: place for place, sentence in enumerate(self.sentences)}
+        some = order_by_hash(self.sentences, "probe")[:PROBES]
+        return np.ascontiguousarray(self.vectors[[number[one] for one in some]])
+
+    @functools.cached_property
+    def _truth(self) -> Vectors:
+        """The true similarities of its nearest sentences."""
+        return np.asarray(-np.sort(-(self._asked @ self.vectors.T), axis=1)[:, :NEAREST])
 
     def _keep(self, index: Any) -> None:
         import faiss
@@ -211,43 +239,43 @@ def recall_of(found: Vectors, truth: Vectors) -> float:
     return round(float((found >= truth.min(axis=1, keepdims=True) - NEARLY).mean()), 4)
 
 
-def _inverted_file(vectors: Vectors) -> tuple[Any, Callable[[int], None]]:
+def _inverted_file(vectors: Vectors) -> Any:
     """Cells about k-means centres, about 4 times the root of their number (FAISS's guidelines)."""
     import faiss
 
     size, dimension = vectors.shape
     cells = max(1, min(int(4 * size**0.5), size // 39))
-    index = faiss.IndexIVFFlat(
-        faiss.IndexFlatIP(dimension), dimension, cells, faiss.METRIC_INNER_PRODUCT
-    )
+    centres = faiss.IndexFlatIP(dimension)
+    index = faiss.IndexIVFFlat(centres, dimension, cells, faiss.METRIC_INNER_PRODUCT)
     index.cp.seed, index.cp.niter, index.cp.max_points_per_centroid = 7, 8, 39
     index.train(vectors)
     index.add(vectors)
-
-    def widen(width: int) -> None:
-        index.nprobe = min(width, cells)
-
-    return index, widen
+    return index
 
 
-def _navigable_graph(vectors: Vectors) -> tuple[Any, Callable[[int], None]]:
-    """A hierarchical navigable small world (Malkov and Yashunin 2018) with FAISS's own widths."""
+def _probe_cells(index: Any, width: int) -> None:
+    index.nprobe = min(width, index.nlist)
+
+
+def _navigable_graph(vectors: Vectors) -> Any:
+    """A hierarchical navigable small world (Malkov and Yashunin 2018) with FAISS's own settings."""
     import faiss
 
     index = faiss.IndexHNSWFlat(vectors.shape[1], 32, faiss.METRIC_INNER_PRODUCT)
     index.add(vectors)
-
-    def widen(width: int) -> None:
-        index.hnsw.efSearch = max(width, NEAREST + 1)
-
-    return index, widen
+    return index
 
 
-_KINDS: dict[str, Callable[[Vectors], tuple[Any, Callable[[int], None]]]] = {
-    "ivf": _inverted_file,
-    "hnsw": _navigable_graph,
+def _search_graph(index: Any, width: int) -> None:
+    index.hnsw.efSearch = max(width, NEAREST)
+
+
+_KINDS: dict[str, tuple[Callable[[Vectors], Any], Callable[[Any, int], None]]] = {
+    "ivf": (_inverted_file, _probe_cells),
+    "hnsw": (_navigable_graph, _search_graph),
 }
-"""Approximate indexes in the order in which they are tried: IVF is built faster."""
+"""Approximate indexes in the order in which they are tried, with how each is made and widened: IVF
+is made faster."""
 
 
 @contextmanager

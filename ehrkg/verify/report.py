@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehrkg.foundation.hashing import short_id
 from ehrkg.ontology.predicates import PREDICATES
@@ -162,26 +163,14 @@ def add_statistics(
     Only claims about which something else was found are ``wanted``: for the many about which
     nothing was, the same counts stand in the relation's own columns.
     """
-    counts = {
-        name: candidates.column(name).to_pylist()
-        for name in (
-            "id",
-            "n_within",
-            "n_across",
-            "n_head",
-            "n_tail",
-            "n_patients",
-            "lift",
-            "p_value",
-        )
-    }
-    has = np.zeros(len(candidates), bool)
-    for row, (relation, within, across, head, tail, patients, lift, p_value) in enumerate(
-        zip(*counts.values(), strict=True)
+    together = pc.greater(pc.max_element_wise(candidates["n_within"], candidates["n_across"]), 0)
+    counted_at = pc.fill_null(together, False).to_numpy(zero_copy_only=False)
+    has = np.asarray(wanted & counted_at, dtype=bool)
+    names = ("id", "n_within", "n_across", "n_head", "n_tail", "n_patients", "lift", "p_value")
+    counted = candidates.select(names).filter(pa.array(has))
+    for relation, within, across, head, tail, patients, lift, p_value in zip(
+        *(column.to_pylist() for column in counted.columns), strict=True
     ):
-        if not wanted[row] or not (within or across):
-            continue
-        has[row] = True
         seen = []
         if within:
             seen.append(f"together in {within} {_plural('visit', within)}")

@@ -19,6 +19,7 @@ from ehrkg.ontology.formats import (
     rxnorm,
     semmeddb,
     sssom,
+    texts,
     umls,
 )
 from ehrkg.ontology.formats.parts import Parts
@@ -57,6 +58,7 @@ FORMATS: Mapping[str, Format] = {
             kgx.read,
         ),
         Format("medquad", "MedQuAD: XML documents in a tar", medquad.detect, medquad.read),
+        Format("texts", "texts of your own: a folder with texts.yaml", texts.detect, texts.read),
         Format("sssom", "SSSOM TSV mappings", sssom.detect, sssom.read),
         Format("obo", "an OBO ontology", obo.detect, obo.read),
         Format("owl", "OWL in RDF/XML, OWL/XML or functional syntax", rdf.detect_owl, rdf.read),
