@@ -49,6 +49,9 @@ class Strategy(Protocol):
 class Frequency:
     """Distractors as frequent in this hospital, and as well known to the graph, as the answer.
 
+    None that the hospital ties to an event of the stem: such a one may be true without the graph
+    knowing it (strategy ``cooccurring`` asks with them on purpose).
+
     Steps are counted from a centre near the answer, not from the answer itself: the centre is
     drawn (by hash of the template) as far from the answer as distractors are from the centre. So
     the answer stands among its options as any of them does. Counted from the answer, it is the one
@@ -61,7 +64,8 @@ class Frequency:
 
     def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """Steps of one band or one decile; see ``Strategy.steps``."""
-        return _sum(_off(questions, "band", 0), _off(questions, "decile", 1))
+        steps = _sum(_off(questions, "band", 0), _off(questions, "decile", 1))
+        return np.where(about.associated(questions.templates), TOO_FAR, steps)
 
     def reason(self, answer: Mapping[str, Any], distractor: Mapping[str, Any], steps: int) -> str:
         """See ``Strategy.reason``."""

@@ -289,6 +289,7 @@ def _account(drawn: Sequence[Drawn], ledger: Ledger) -> None:
             rows_in=kept + few + unlevel,
             rows_out=kept,
             dropped={"too_few_distractors": few, "balance": unlevel},
+            example=f"to lose fewer: {STRATEGIES[strategy].relax}" if few else "",
         )
 
 

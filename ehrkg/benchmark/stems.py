@@ -186,7 +186,7 @@ def _history(template: Mapping[str, Any], cohort: Cohort, visits: int) -> str:
     every = cohort.patients[here.patient].visits
     before = [visit for visit in every if visit.ordinal < here.ordinal][-visits:]
     told = []
-    for visit, following in zip(before, (*before[1:], here), strict=True):
+    for visit, following in zip(before, [*before[1:], here], strict=False):
         names = [_phrase(cohort.codes[code], "") for code in visit.diagnoses if code in may_tell]
         if names:
             gap = following.gap_days

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.exclusions import AnyOf, Pool, Related, Rows, Scores
 from ehrkg.benchmark.pools import settings_of
+from ehrkg.benchmark.possible import settings
 from ehrkg.benchmark.support import Grid, Support
 from ehrkg.propose.tasks import ACROSS, tasks
 from ehrkg.verify.schema import Verified
@@ -43,6 +44,7 @@ class Surroundings:
         self._support = support
         self._codes = [row["code"] for row in pool.rows]
         self._against = AnyOf(len(self._codes), self._denying)
+        self._tied = AnyOf(len(self._codes), self._tying)
         self._counts: dict[str, tuple[npt.NDArray[np.int64], int]] = {}
         self._kin = Related(pool.rows, cohort)
 
@@ -60,6 +62,15 @@ class Surroundings:
             found = self.together(templates) / expected
         lift: Scores = np.nan_to_num(found, nan=0.0, posinf=0.0)
         return lift
+
+    def associated(self, templates: Rows) -> Grid:
+        """Whether the hospital's visits tie the candidate to an event of the stem.
+
+        Together in enough visits, and clearly oftener than by chance (``associated`` in
+        pools.yaml). Statistics support nothing; but where they speak and the graph is silent, it
+        is more likely the graph that lacks something.
+        """
+        return self._tied.of([row["context"] for row in templates])
 
     def contradicted(self, templates: Rows) -> Grid:
         """Whether something speaks against the candidate: a verdict, or a contraindication.
@@ -104,6 +115,15 @@ class Surroundings:
             [[(code, other) in self._denied for other in self._codes] for code in codes], dtype=bool
         ).reshape(len(codes), len(self._codes))
         return said | self._support.stated(codes, self._codes, self._by)
+
+    def _tying(self, codes: list[str]) -> Grid:
+        rules = settings()["associated"]
+        rows = []
+        for code in codes:
+            together, n = self._with(code)
+            chance = n * self._per_member / max(1, self._n_visits)
+            rows.append((together >= rules["visits"]) & (together > rules["lift"] * chance))
+        return np.array(rows, dtype=bool).reshape(len(codes), len(self._codes))
 
     # Visits, by position in the cohort
 

@@ -14,11 +14,11 @@ from ehrkg.benchmark import make_templates
 from ehrkg.benchmark.balance import fit, slack_of, surplus_of
 from ehrkg.benchmark.distractors import STRATEGIES
 from ehrkg.benchmark.draws import group_rows, slice_of
-from ehrkg.benchmark.exclusions import Pool, Questions, questions_of
+from ehrkg.benchmark.exclusions import Pool, Questions, Rows, questions_of
 from ehrkg.benchmark.pools import grain, make_pool, route_group
 from ehrkg.benchmark.possible import Possible, as_observed, by_rule
 from ehrkg.benchmark.shortlists import TOO_FAR, draw, members_at, shortlist
-from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.support import Grid, Support
 from ehrkg.benchmark.surroundings import Surroundings
 from tests.benchmark.builders import World
 from tests.benchmark.worlds import ANCHOR, ANSWER, BYSTANDER, CANDIDATE, drug_world, pair_world
@@ -312,8 +312,17 @@ def made_up(n_questions: int, n_members: int, seed: int) -> Questions:
     return Questions(templates, pool, answers.astype(np.int64), allowed, {})
 
 
-NOTHING: Surroundings = None  # type: ignore[assignment]
-"""The frequency strategy asks nothing of the surroundings."""
+class Unassociated(Surroundings):
+    """Surroundings in which nothing stands together."""
+
+    def __init__(self) -> None:
+        pass
+
+    def associated(self, templates: Rows) -> Grid:
+        return np.zeros((len(templates), 1), dtype=bool)
+
+
+NOTHING = Unassociated()
 
 
 def drawn(questions: Questions, steps: np.ndarray, n: int, seed: int) -> np.ndarray:
@@ -366,6 +375,61 @@ def test_levelled_codes_are_the_answer_one_time_in_k(seed: int, k: int) -> None:
     assert not (found.too_few & found.kept).any()
     again = members_at(lists, draw(lists, found.prices, k - 1))
     assert np.array_equal(again[found.kept], chosen), "prices alone give the draw again"
+
+
+def tied(visits_together: int) -> World:
+    """The candidate stands with the anchor in some visits of other patients."""
+    world = pair_world()
+    for at in range(visits_together):
+        world.patient(f"t{at}", sex="M").visit([ANCHOR, CANDIDATE, "ICD10CM:H09.1"])
+    for at in range(60):
+        world.patient(f"u{at}").visit([BYSTANDER, "ICD10CM:H09.1"])
+    return world
+
+
+def about(world: World, task: str) -> tuple[Questions, Surroundings]:
+    """The questions of a task, and what surrounds them."""
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    templates = make_templates(*parts, tasks=[task])
+    support = Support(world.cohort, world.knowledge, world.verified)
+    pool = make_pool(templates, world.cohort, support, world.mapping)
+    [(_, era)] = group_rows(templates, world.cohort)
+    members = slice_of(pool, task, era, world.cohort)
+    rows = [row for row in templates.to_pylist() if row["answer"] in ([ANSWER], [RIGHT])]
+    found = questions_of(task, rows[:1], members, world.cohort, support)
+    return found, Surroundings(task, era, members, world.cohort, support, world.verified)
+
+
+@pytest.mark.parametrize(("together", "may_stand"), [(0, True), (2, True), (6, False)])
+def test_frequency_takes_nobody_that_the_hospital_ties_to_the_stem(
+    together: int, may_stand: bool
+) -> None:
+    questions, surroundings = about(tied(together), "diagnosis")
+    at = questions.pool.at[CANDIDATE]
+    steps = STRATEGIES["frequency"].steps(questions, surroundings)
+    assert bool(steps[0, at] != TOO_FAR) is may_stand
+
+
+@pytest.mark.parametrize(("together", "may_stand"), [(0, False), (2, True), (6, True)])
+def test_cooccurring_takes_whom_the_hospital_ties_to_the_problem(
+    together: int, may_stand: bool
+) -> None:
+    questions, surroundings = about(tied(together), "diagnosis")
+    at = questions.pool.at[CANDIDATE]
+    steps = STRATEGIES["cooccurring"].steps(questions, surroundings)
+    assert bool(steps[0, at] != TOO_FAR) is may_stand
+
+
+@pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
+def test_a_sibling_needs_contradicting_evidence(verdict: str) -> None:
+    world = pair_world()
+    world.attributes[CANDIDATE]["ccsr"] = ["B0"]
+    world.relation(ANCHOR, "CAUSES", CANDIDATE, verdict=verdict, n_path=0)
+    questions, surroundings = about(world, "diagnosis")
+    at = questions.pool.at[CANDIDATE]
+    assert not questions.allowed[0, at], "kin of the answer stands nowhere else"
+    steps = STRATEGIES["sibling"].steps(questions, surroundings)
+    assert bool(steps[0, at] != TOO_FAR) is (verdict == "contradicted")
 
 
 def test_nearer_candidates_are_drawn_more_often_and_far_ones_never() -> None:

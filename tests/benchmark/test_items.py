@@ -139,6 +139,86 @@ def test_no_templates_give_no_questions() -> None:
     assert make_questions(TEMPLATES.slice(0, 0), *PARTS).items.num_rows == 0
 
 
+def test_yes_no_asks_for_each_thing_about_as_often_with_either_answer() -> None:
+    world = many_pairs(12, 200)
+    for at in range(12):  # the later, the better known
+        for other in range(at + 1):
+            world.edge(f"MONDO:other{other}", "CAUSES", f"MONDO:e{at}")
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    made = make_questions(make_templates(*parts), *parts, formats=["yesno"])
+    rows = made.items.to_pylist()
+    assert {row["format"] for row in rows} == {"yesno"}
+    said = [row["answer"][0] for row in rows]
+    assert 0.3 < said.count("no") / len(said) < 0.7
+    for row in rows:
+        assert row["options"] == ["yes", "no"]
+        assert row["options"][row["answer_index"]] == row["answer"][0]
+        founded = row["distractor_reasons"][0].startswith("contradicted")
+        assert ("presumed" in row["flags"]) is (row["answer"] == ["no"] and not founded)
+        assert row["stem"].endswith("?")
+
+
+def test_several_answers_are_those_of_other_templates_at_the_same_place() -> None:
+    world = many_pairs(12, 60)
+    for at in range(12):  # every patient of a pair has a second effect of the same cause
+        code = world.diagnosis(f"ICD10CM:D{at:02d}.1", f"Second {at}", concept=f"MONDO:s{at}")
+        world.edge(f"MONDO:c{at}", "CAUSES", f"MONDO:s{at}")
+        world.relation(f"ICD10CM:A{at:02d}.1", "CAUSES", code)
+    for row in list(world.events):
+        if row["code"].startswith("ICD10CM:A"):
+            world.events.append({**row, "code": row["code"].replace(":A", ":D"), "row": 5000})
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    ledger = Ledger()
+    made = make_questions(make_templates(*parts), *parts, formats=["multi"], ledger=ledger)
+    rows = made.items.to_pylist()
+    assert rows, list(ledger)
+    for row in rows:
+        assert row["format"] == "multi"
+        assert len(row["options"]) == len(set(row["options"])) == 6
+        assert 2 <= len(row["answer"]) < 6
+        assert set(row["answer"]) < set(row["options"])
+        assert row["distractor_reasons"].count("answer") == len(row["answer"])
+
+
+def test_history_is_told_in_the_stem_and_stands_in_the_row() -> None:
+    items = make_questions(TEMPLATES, *PARTS, formats=["oeq"], history=3).items
+    assert set(items["history"].to_pylist()) == {3}
+    assert all(".h3." in name for name in items["item_id"].to_pylist())
+    with pytest.raises(UsageError, match="history=9"):
+        make_questions(TEMPLATES, *PARTS, history=9)
+
+
+def test_a_row_carries_timing_flags_and_how_many_events_are_related() -> None:
+    templates = {row["id"]: row for row in TEMPLATES.to_pylist()}
+    for row in MADE.items.to_pylist():
+        template = templates[row["template_id"]]
+        for name in ("timing", "flags", "n_related"):
+            assert row[name] == template[name]
+
+
+def test_a_strategy_without_enough_distractors_says_how_many_are_lost_and_what_helps() -> None:
+    ledger = Ledger()
+    items = make_questions(
+        TEMPLATES, *PARTS, formats=["mcq4"], strategies=["sibling"], ledger=ledger
+    ).items
+    assert set(items["format"].to_pylist()) == {"oeq"}, "they are asked open-ended instead"
+    line = next(entry for entry in ledger if entry.unit == "diagnosis mcq4 sibling")
+    assert line.dropped["too_few_distractors"] == TEMPLATES.num_rows
+    assert "contradicts" in line.example
+
+
+@pytest.mark.parametrize("name", ["Alpha <b>disease</b>", "Alpha\ndisease", "Alpha &amp; disease"])
+def test_markup_and_line_breaks_in_a_name_reach_no_question(name: str) -> None:
+    world = pair_world()
+    for code in (ANSWER, "ICD10CM:A00.1"):
+        world.codes[code]["name"] = world.attributes[code]["name"] = name + code[-4:]
+        world.concepts = {key: row | {"name": ""} for key, row in world.concepts.items()}
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    for row in make_questions(make_templates(*parts), *parts).items.to_pylist():
+        for text in (row["stem"], *row["answer"]):
+            assert not any(mark in text for mark in ("<", "\n", "&amp;"))
+
+
 @pytest.mark.parametrize("wrong", [{"formats": ["mcq9"]}, {"strategies": ["guess"]}])
 def test_an_unknown_format_or_strategy_is_refused(wrong: dict[str, list[str]]) -> None:
     with pytest.raises(UsageError, match="no such"):
