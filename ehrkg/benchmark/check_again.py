@@ -111,8 +111,9 @@ def _first_line(rule: Any) -> str:
 
 
 def _named(templates: pa.Table, verified: Verified) -> list[dict[str, Any]]:
-    table = verified.relations
-    return table.filter(pc.is_in(table["id"], value_set=templates["relation"].unique())).to_pylist()
+    wanted = pc.is_in(verified.relations["id"], value_set=templates["relation"].unique())
+    rows: list[dict[str, Any]] = verified.relations.filter(wanted).to_pylist()
+    return rows
 
 
 def _rows(templates: pa.Table) -> Iterator[dict[str, Any]]:

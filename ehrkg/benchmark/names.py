@@ -219,6 +219,8 @@ def drug_name(facts: CodeFacts) -> str:
     parts = [cleaned(part).lower() for part in facts.ingredients]
     parts = parts or [_bare_drug(cleaned(facts.name).lower())]
     text = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    if len(text) > rules().longest and len(parts) > 2:
+        text = f"{parts[0]}, {parts[1]} and others"
     return _fitted(text)
 
 

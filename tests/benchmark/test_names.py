@@ -10,6 +10,7 @@ from ehrkg.benchmark.cohort_codes import CodeFacts
 from ehrkg.benchmark.names import (
     cleaned,
     display,
+    drug_name,
     drug_option,
     full_name,
     option_names,
@@ -215,3 +216,27 @@ def test_drugs_are_ingredient_and_route() -> None:
 )
 def test_no_piece_of_a_dropped_qualifier_is_left(own: str, said: str) -> None:
     assert short_name(own, frozenset({"stage"})) == said
+
+
+def test_a_drug_of_many_ingredients_names_two_and_others() -> None:
+    world = World()
+    many = ["ascorbic acid", "polyethylene glycol", "potassium chloride", "sodium ascorbate"]
+    world.drug("bowel kit", ingredients=many)
+    world.patient("p").visit([], [("bowel kit", "oral")])
+    facts = world.cohort.codes["DRUGNAME:bowel kit"]
+    assert drug_name(facts) == "ascorbic acid, polyethylene glycol and others"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "Excision of Right Middle Lung Lobe, Open Approach",
+            "Removal of part of a lobe of the lung",
+        ),
+        ("Pheresis of Plasma, Multiple", "Plasmapheresis"),
+        ("Drainage of Pericardial Cavity with Drainage Device", "Pericardial drainage"),
+    ],
+)
+def test_procedures_are_called_as_people_call_them(name: str, said: str) -> None:
+    assert short_name(name) == said

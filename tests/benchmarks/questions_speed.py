@@ -23,7 +23,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark import TEMPLATES, Benchmark, Cohort, check, hidden_edges, write_questions
+from ehrkg.benchmark import (
+    TEMPLATES,
+    Benchmark,
+    Cohort,
+    Facts,
+    check,
+    hidden_edges,
+    write_questions,
+)
 from ehrkg.ehr.schema import CODES, EVENTS, PATIENTS, VISIT_CODES, VISITS, Hospital
 from ehrkg.foundation.hashing import mix, short_id
 from ehrkg.foundation.ledger import Ledger
@@ -314,7 +322,8 @@ def measured(command: str, out: Path) -> None:
     """Say how long the process took and what it held."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     rows = read_parquet(out / "items.parquet").num_rows if (out / "items.parquet").exists() else 0
-    print(f"{command}: {rows:,} questions, {time.perf_counter() - STARTED:.1f} s, {peak:.2f} GB")
+    clock, cpu = time.perf_counter() - STARTED, time.process_time()
+    print(f"{command}: {rows:,} questions, {clock:.1f} s, {cpu:.1f} s CPU, {peak:.2f} GB")
 
 
 def main() -> None:
@@ -329,11 +338,16 @@ def main() -> None:
         (given.out / "world.pickle").write_bytes(pickle.dumps(world(given.templates)))
     elif given.command == "make":
         make(given.out)
+    elif given.command == "subset":
+        bench = Benchmark.open(given.out)
+        ids = read_parquet(given.out / "templates.parquet")["id"].to_pylist()[::7]
+        print(f"{len(bench.subset(ids)):,} questions of {len(ids):,} templates")
     elif given.command == "check":
         templates, *parts = pickle.loads((given.out / "world.pickle").read_bytes())
         bench = Benchmark.open(given.out)
         shares = hidden_edges(templates, *parts)
-        report = check(bench, cohort=Cohort(*parts[:3]), true_distractors=shares)
+        facts = Facts(Cohort(*parts[:3]), parts[1], parts[3])
+        report = check(bench, facts=facts, true_distractors=shares)
         print(report.as_text())
     measured(given.command, given.out)
 
