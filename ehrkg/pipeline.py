@@ -80,9 +80,9 @@ def add(
 ) -> Build:
     """Add an extract, with more patients or more visits of known ones, to a finished build.
 
-    What was read before and what models answered is used again, and what depends on the whole
-    corpus is made anew: the result is that of ``build`` from all extracts. Arguments, result and
-    errors are those of ``build``, with the settings that the build has.
+    What was read and mapped before and what models answered is used again, and what depends on the
+    whole corpus is made anew: the result is that of ``build`` from all extracts. Arguments, result
+    and errors are those of ``build``, with the settings that the build has.
     """
     chosen = settings or Settings()
     extracts = extracts_with(source, Path(out), chosen)
@@ -127,7 +127,7 @@ def run(
         bar("map")
         mapped = work.stage("map", lambda ledger: mapping.map_codes(
             hospital.codes, knowledge, ledger=ledger,
-            embedder=chosen.embedder(), cache=work.work / "embeddings",
+            embedder=chosen.embedder(), cache=work.work / "embeddings", kept=work.work / "links",
             overrides=mapping.read_overrides(chosen.mapping) if chosen.mapping else None))
 
         candidates = work.stage("propose", lambda ledger: propose.keeping_answers(

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ehrkg.foundation.embedding import Embedder
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.mapping import NEAR, mapper
+from ehrkg.mapping import kept as store
 from ehrkg.mapping.drug_links import ingredients
 from ehrkg.mapping.index import Index
 from ehrkg.mapping.links import Link, best
@@ -29,6 +30,7 @@ def map_codes(
     overrides: Overrides | None = None,
     embedder: Embedder | None = None,
     cache: Path | None = None,
+    kept: Path | None = None,
     ledger: Ledger | None = None,
 ) -> Mapping:
     """Link the codes of a hospital to the concepts of the knowledge.
@@ -47,6 +49,8 @@ def map_codes(
         overrides: a user's own mapping (``read_overrides``).
         embedder: for the last resort, which is left out without one.
         cache: a folder that keeps vectors.
+        kept: a folder that keeps what was found; codes that were mapped before, and of which
+            nothing has changed since, are not mapped again. The result is the same without.
         ledger: gets, for each kind of code: how many are linked, near, and exact; and how many rows
             of the user's mapping were of use.
 
@@ -54,7 +58,41 @@ def map_codes(
         LINKS and DRUG_STRINGS; a function of the sets of rows given, not of their order.
     """
     rows = code_rows(codes)
-    chain = mapper.build(knowledge, rows, overrides)
+    stated = Overrides() if overrides is None else overrides
+    digests = _digests(rows, knowledge, stated, embedder) if kept is not None else {}
+    before = store.read(kept).of(digests)
+    known = set(before.codes["id"].to_pylist())
+    found = before
+    if new := [code for code in rows if code.id not in known]:
+        chain = mapper.build(knowledge, rows, stated)
+        found = before.with_more(_mapped(new, chain, digests, embedder, cache))
+    if kept is not None and new:
+        store.write(found, kept)
+    if ledger is not None:
+        _account(rows, found, ledger)
+        if overrides is not None:
+            there = frozenset(knowledge.concepts["id"].to_pylist())
+            overrides.account(frozenset(code.id for code in rows), there, ledger)
+    return Mapping(found.links, found.drug_strings)
+
+
+def _digests(
+    rows: Sequence[Code], knowledge: Knowledge, overrides: Overrides, embedder: Embedder | None
+) -> dict[str, str]:
+    """By code; those that the user speaks of have none, for they are mapped each time."""
+    name = f"{embedder.name} {embedder.dimension}" if embedder is not None else ""
+    found = store.digests(rows, knowledge, name)
+    return {code: digest for code, digest in found.items() if code not in overrides.rows}
+
+
+def _mapped(
+    rows: Sequence[Code],
+    chain: mapper.Mapper,
+    digests: Mapped[str, str],
+    embedder: Embedder | None,
+    cache: Path | None,
+) -> store.Mapped:
+    """Codes mapped by the methods."""
     links: list[Link] = []
     strings: list[tuple[str, str, list[str]]] = []
     reasons: dict[str, str] = {}
@@ -73,11 +111,12 @@ def map_codes(
                 reasons[code.id] = f"no_ingredient_{reading.kind}"
         elif not found:
             reasons[code.id] = _reason(code.id, chain)
-    if ledger is not None:
-        _account(rows, links, reasons, ledger)
-        if overrides is not None:
-            overrides.account(frozenset(code.id for code in rows), chain.index, ledger)
-    return Mapping(_link_table(links), _string_table(strings))
+    codes = [
+        {"id": code.id, "digest": digests.get(code.id, ""), "reason": reasons.get(code.id, "")}
+        for code in rows
+    ]
+    table = pa.Table.from_pylist(codes, schema=store.CODES)
+    return store.Mapped(table, _link_table(links), _string_table(strings))
 
 
 def code_rows(codes: pa.Table) -> list[Code]:
@@ -110,14 +149,16 @@ def _string_table(strings: Sequence[tuple[str, str, list[str]]]) -> pa.Table:
 
 def _account(
     rows: Sequence[Code],
-    links: Sequence[Link],
-    reasons: Mapped[str, str],
+    found: store.Mapped,
     ledger: Ledger,
 ) -> None:
     """Three balanced lines a kind: linked at all, near, exact."""
+    ids, why = (found.codes[name].to_pylist() for name in ("id", "reason"))
+    reasons = dict(zip(ids, why, strict=True))
     lowest: dict[str, int] = {}
-    for link in links:
-        lowest[link.code] = min(link.levels, lowest.get(link.code, link.levels))
+    columns = (found.links[name].to_pylist() for name in ("code", "levels"))
+    for code, level in zip(*columns, strict=True):
+        lowest[code] = min(level, lowest.get(code, level))
     for kind in sorted({kind for _, _, kind in rows}):
         codes = [code for code, _, of in rows if of == kind]
         unlinked: dict[str, int] = {}

@@ -49,7 +49,7 @@ class Index:
         terms: tree code -> inclusion terms that say what the code itself says ("... NOS").
         sources: concept -> the source that named it.
         same: concept -> those that an exact match joins it to, either way.
-        stated: the concepts that an edge other than a subclass edge speaks of.
+        stated: the concepts, no codes, that an edge other than a subclass edge speaks of.
     """
 
     names: Mapping[str, str]
@@ -117,11 +117,12 @@ def is_code(curie: str) -> bool:
     >>> is_code("ICD10CM:I50"), is_code("MONDO:0005252")
     (True, False)
     """
-    return curie.partition(":")[0] in _code_prefixes()
+    return curie.partition(":")[0] in code_prefixes()
 
 
 @cache
-def _code_prefixes() -> frozenset[str]:
+def code_prefixes() -> frozenset[str]:
+    """Of the code systems: their codes are no concepts."""
     return frozenset(TREES) | frozenset(read_yaml("rules.yaml")["only_codes"])
 
 
@@ -155,7 +156,7 @@ def build(
             gems.setdefault(subject, set()).add(Reference(target, predicate, confidence, source))
             continue
         used = _used_prefix(target.partition(":")[0])
-        if used in _code_prefixes() or used in wanted:
+        if used in code_prefixes() or used in wanted:
             row = Reference(subject, predicate, confidence, source)
             for form in canonical(target):
                 references.setdefault(form, set()).add(row)
@@ -186,7 +187,7 @@ def _used_prefix(prefix: str) -> str:
 def _spoken_of(knowledge: Knowledge) -> frozenset[str]:
     edges = knowledge.edges.filter(pc.not_equal(knowledge.edges["predicate"], "SUBCLASS_OF"))
     ends = (pc.unique(edges[column]).to_pylist() for column in ("subject", "object"))
-    return frozenset(each for column in ends for each in column)
+    return frozenset(each for column in ends for each in column if not is_code(each))
 
 
 def _sorted(found: Mapping[str, set[Reference]]) -> dict[str, tuple[Reference, ...]]:

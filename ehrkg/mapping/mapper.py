@@ -205,6 +205,11 @@ METHODS: tuple[tuple[str, Method, int], ...] = (
 """Each method with the level at which links found before it make it needless."""
 
 
+def prefixes_of(codes: Iterable[Code]) -> set[str]:
+    """Of the vocabularies, beside those with a tree, that codes are of."""
+    return {curie.partition(":")[0] for code in codes for curie in vocabularies.curies(code.id)}
+
+
 def build(knowledge: Knowledge, codes: list[Code], overrides: Overrides | None = None) -> Mapper:
     """Lay out a knowledge for some codes.
 
@@ -214,8 +219,7 @@ def build(knowledge: Knowledge, codes: list[Code], overrides: Overrides | None =
             laid out.
         overrides: what the user says.
     """
-    prefixes = {curie.partition(":")[0] for code in codes for curie in vocabularies.curies(code.id)}
-    looked_up = index.build(knowledge, prefixes, vocabularies.canonical)
+    looked_up = index.build(knowledge, prefixes_of(codes), vocabularies.canonical)
     kinds = {kind: frozenset(fit) for kind, fit in read_yaml("rules.yaml")["kinds"].items()}
     asked = {code.kind for code in codes}
     listed: dict[str, list[Label]] = {

@@ -88,8 +88,14 @@ class Overrides:
         """Whether the user said that the code is not the concept."""
         return any(row.negated and row.concept == concept for row in self.rows.get(code, ()))
 
-    def account(self, codes: frozenset[str], index: Index, ledger: Ledger) -> None:
-        """Say which rows were of use; the others go to quarantine with their reason."""
+    def account(self, codes: frozenset[str], concepts: frozenset[str], ledger: Ledger) -> None:
+        """Say which rows were of use; the others go to quarantine with their reason.
+
+        Args:
+            codes: of the hospital.
+            concepts: that the knowledge holds.
+            ledger: takes the account.
+        """
         unused: list[dict[str, object]] = []
         total = 0
         for code, rows in sorted(self.rows.items()):
@@ -98,7 +104,7 @@ class Overrides:
                 reason = ""
                 if code not in codes:
                     reason = "code_not_in_the_tables"
-                elif row.concept and row.concept not in index.kinds:
+                elif row.concept and row.concept not in concepts:
                     reason = "concept_not_in_the_knowledge"
                 if reason:
                     unused.append(
