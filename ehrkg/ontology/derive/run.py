@@ -14,6 +14,7 @@ from ehrkg.ontology.derive.label_text import CONTRAINDICATED, PREVENTS, TREATS
 from ehrkg.ontology.derive.mondo import SUBCLASS, Edge, Mapping, Mondo
 from ehrkg.ontology.derive.reading import key, rules
 from ehrkg.ontology.derive.statements import Deriver
+from ehrkg.ontology.derive.uses import uses, uses_of_groups
 from ehrkg.ontology.derive.writing import (
     Node,
     describe,
@@ -64,6 +65,7 @@ def derive(tables: Path, out: Path) -> Derived:
     named = drugs.learn(ground, tables)
     deriver = Deriver(ground)
     said = _statements(tables, deriver)
+    said |= {"uses": uses(deriver), "uses-of-groups": uses_of_groups(deriver)}
 
     maps = mondo.mappings(ground, known, out / "core" / "mappings.sssom.tsv")
     ends = {end for edges in said.values() for edge in edges for end in (edge[0], edge[2])}
