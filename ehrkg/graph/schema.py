@@ -126,6 +126,7 @@ _NODES = (
         ("tail_concept", TEXT),
         ("verdict", TEXT),
         ("score", REAL),
+        ("score_calibrated", BOOL),
         ("score_path", REAL),
         ("score_definition", REAL),
         ("score_contradiction", REAL),

@@ -35,6 +35,8 @@ class Policy:
         definition_top: sentences retrieved for a claim.
         coding_rule_bonus: most that coding instructions add to the score.
         excludes1_weight: of a mutual exclusion between aetiological variants of one parent.
+        prior: share of true claims among those judged, at which the scores of calibrated predicates
+            are probabilities; the one of calibration.yaml by default. It moves scores, no verdict.
         meta_paths: what counts as evidence; the shipped rows.
 
     >>> Policy(support_at=1.5)
@@ -58,6 +60,7 @@ class Policy:
     definition_top: int = 20
     coding_rule_bonus: float = 0.05
     excludes1_weight: float = 0.6
+    prior: float | None = None
     meta_paths: tuple[MetaPath, ...] = ()
 
     def __post_init__(self) -> None:

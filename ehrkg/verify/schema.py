@@ -21,6 +21,7 @@ RELATIONS = pa.schema(
         ("tail_concept", pa.string()),
         ("verdict", pa.string()),  # supported, contradicted, ambiguous, unsupported
         ("score", pa.float64()),  # in [0, 1], rounded to 4
+        ("score_calibrated", pa.bool_()),  # the score is a probability, at the policy's prior
         ("score_path", pa.float64()),  # the parts of the score, each rounded to 4
         ("score_definition", pa.float64()),
         ("score_contradiction", pa.float64()),
@@ -67,10 +68,18 @@ EVIDENCE = pa.schema(
 
 @dataclass(frozen=True)
 class Verified:
-    """Relations and their evidence."""
+    """Relations and their evidence.
+
+    Attributes:
+        relations: RELATIONS.
+        evidence: EVIDENCE.
+        features: by relation, the numbers that its score was computed from (id, then the names of
+            ``ehrkg.verify.features``); None where the relations were read and not verified.
+    """
 
     relations: pa.Table
     evidence: pa.Table
+    features: pa.Table | None = None
 
     def to_pandas(self) -> pd.DataFrame:
         """The relations as a pandas DataFrame; ``evidence.to_pandas()`` gives what backs them."""

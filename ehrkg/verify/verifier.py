@@ -18,8 +18,10 @@ from ehrkg.propose.schema import CANDIDATES
 from ehrkg.verify import coding_rules, report
 from ehrkg.verify.arrays import KnowledgeArrays
 from ehrkg.verify.backing import SUPPORTS, Backing, LinkedPairs, back, link_pairs
+from ehrkg.verify.calibration import calibrations
 from ehrkg.verify.definitions import Models, definition_evidence
 from ehrkg.verify.dependence import dependence
+from ehrkg.verify.features import features
 from ehrkg.verify.judge import Judge
 from ehrkg.verify.policy import Policy
 from ehrkg.verify.reasons import LinkState, link_state, reasons
@@ -72,6 +74,8 @@ def verify(
     size = len(ids)
     pairs = link_pairs(candidates, links, arrays, policy)
     state = link_state(candidates, links, pairs)
+    predicate = np.array(candidates.column("predicate").to_pylist(), dtype=object)
+    calibrated = np.isin(predicate.astype(str), sorted(calibrations()))
     progress.advance()
 
     backing = back(candidates, pairs, arrays, policy)
@@ -96,6 +100,11 @@ def verify(
     )
     progress.advance()
     coding = np.where(state.linked, coding_rules.bonus(instructed, size, policy), 0.0)
+    found = features(pairs, backing, parts, definition, arrays, policy, calibrated)
+    score = total(parts, definition, coding)
+    for name, calibration in calibrations().items():
+        score = np.where(predicate == name, calibration.probability(found, policy.prior), score)
+    score = np.where(state.linked, score, 0.0)
     report.add_instructions(
         evidence, ids, instructed, coding_rules.weights(instructed, policy), arrays
     )
@@ -111,7 +120,8 @@ def verify(
         "head_concept": head_concept,
         "tail_concept": tail_concept,
         "verdict": verdict.tolist(),
-        "score": np.where(state.linked, total(parts, definition, coding), 0.0),
+        "score": score,
+        "score_calibrated": calibrated,
         "score_path": parts.path,
         "score_definition": definition,
         "score_contradiction": parts.against,
@@ -139,7 +149,8 @@ def verify(
             dropped={"repeated": rows_in - size},
         )
     progress.advance()
-    return Verified(relations, evidence.table())
+    numbers = pa.table({"id": pa.array(ids, pa.string()), **found})
+    return Verified(relations, evidence.table(), numbers)
 
 
 def _fields() -> list[tuple[str, pa.DataType]]:

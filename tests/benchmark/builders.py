@@ -306,6 +306,7 @@ class World:
                 "tail_concept": self._best(tail),
                 "verdict": verdict,
                 "score": score,
+                "score_calibrated": False,
                 "score_path": score,
                 "score_definition": 0.0,
                 "score_contradiction": 0.0,

@@ -1,4 +1,4 @@
-"""What clinical_uses.yaml says, as statements: uses of classes, drugs and groups, from textbooks."""
+"""What clinical_uses.yaml says, as statements: uses of classes, of drugs, in groups."""
 
 from __future__ import annotations
 
