@@ -43,8 +43,8 @@ def features(
     Returns:
         * support: noisy-or of the paths that may carry a verdict; weak: what the others add to it.
         * origins: how many carry, at most three.
-        * steps, by_class: of the strongest carrying path: levels of the hierarchy walked; whether it
-          starts at the head's class.
+        * steps, by_class: of the strongest carrying path: levels of the hierarchy walked; whether
+          it starts at the head's class.
         * hub: how far its statement is discounted as a hub's, 0 to 1.
         * kind: origins (at most two) by which the head treats a kind of the tail;
           sign: whether it treats what the tail brings about.
@@ -100,9 +100,9 @@ def class_mates(arrays: KnowledgeArrays, pairs: LinkedPairs, wanted: Bools, leve
     mine, up = join(pairs.head[rows], closure.start)
     row, above = rows[mine], closure.end[up]
     head, tail = pairs.head[row], pairs.tail[row]
-    own = np.asarray(treats[head, tail]).ravel()
+    own = _at(treats, head, tail)
     others = np.diff(members.indptr)[above] - describes[head]
-    hits = np.asarray(treating[above, tail]).ravel() - own
+    hits = _at(treating, above, tail) - own
     enough = others >= LEAST_MATES
     np.maximum.at(share, pairs.claim[row[enough]], hits[enough] / others[enough])
     return np.asarray(np.round(share, 4), dtype=np.float64)
@@ -120,8 +120,8 @@ def kin(arrays: KnowledgeArrays, pairs: LinkedPairs, wanted: Bools) -> Floats:
     of_parent = (treats @ parents).tocsr()
     mine, up = join(pairs.tail[rows], arrays.parents.start)
     head, parent = pairs.head[rows[mine]], arrays.parents.end[up]
-    own = np.asarray(treats[head, pairs.tail[rows[mine]]]).ravel()
-    hit = np.asarray(of_parent[head, parent]).ravel() > own
+    own = _at(treats, head, pairs.tail[rows[mine]])
+    hit = _at(of_parent, head, parent) > own
     found[pairs.claim[rows[mine][hit]]] = 1.0
     return found
 
@@ -135,6 +135,13 @@ def _treats_or_kinds(arrays: KnowledgeArrays) -> Any:
     start = np.concatenate([start, start[mine]])
     end = np.concatenate([end, closure.end[up]])
     return _matrix(start, end, len(arrays))
+
+
+def _at(matrix: Any, row: Ints, column: Ints) -> Ints:
+    """Entries of a sparse matrix (which, asked for none, would give a matrix)."""
+    if not len(row):
+        return np.empty(0, np.int64)
+    return np.asarray(matrix[row, column]).ravel().astype(np.int64)
 
 
 def _matrix(start: Ints, end: Ints, size: int) -> Any:

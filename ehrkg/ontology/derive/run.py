@@ -65,7 +65,13 @@ def derive(tables: Path, out: Path) -> Derived:
     named = drugs.learn(ground, tables)
     deriver = Deriver(ground)
     said = _statements(tables, deriver)
-    said |= {"uses": uses(deriver), "uses-of-groups": uses_of_groups(deriver)}
+    barred = {
+        (subject, target)
+        for edges in said.values()
+        for subject, predicate, target, _, _ in edges
+        if predicate == CONTRAINDICATED
+    }
+    said |= {"uses": uses(deriver, barred), "uses-of-groups": uses_of_groups(deriver)}
 
     maps = mondo.mappings(ground, known, out / "core" / "mappings.sssom.tsv")
     ends = {end for edges in said.values() for edge in edges for end in (edge[0], edge[2])}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ehrkg.ontology.derive.ground import Ground
-from ehrkg.ontology.derive.label_text import TREATS
+from ehrkg.ontology.derive.label_text import CONTRAINDICATED, TREATS
 from ehrkg.ontology.derive.mondo import Edge
 from ehrkg.ontology.derive.reading import data, key
 from ehrkg.ontology.derive.statements import Deriver, refused
@@ -16,8 +16,13 @@ Use = tuple[str, str, str]
 """Drug or class, condition (both by name), route."""
 
 
-def uses(deriver: Deriver) -> list[Edge]:
-    """Uses of classes of drugs and of drugs; not again what the core says or a reader refused."""
+def uses(deriver: Deriver, barred: set[tuple[str, str]]) -> list[Edge]:
+    """Uses of classes of drugs and of drugs; not again what the core says or a reader refused.
+
+    Args:
+        deriver: what is known; counts what is left out.
+        barred: (drug, condition) that a table says must not be given: it depends on the context.
+    """
     said = data("clinical_uses.yaml")
     by_drug = ((drug, name, "") for drug, names in said["drugs"].items() for name in names)
     by_condition = (
@@ -25,7 +30,9 @@ def uses(deriver: Deriver) -> list[Edge]:
     )
     ground = deriver.ground
     edges = _edges(deriver, (*_of_classes(said["classes"]), *by_drug, *by_condition))
-    return [edge for edge in edges if not _settled(ground, edge)]
+    return [
+        edge for edge in edges if not _settled(ground, edge) and (edge[0], edge[2]) not in barred
+    ]
 
 
 def uses_of_groups(deriver: Deriver) -> list[Edge]:
@@ -60,6 +67,7 @@ def _settled(ground: Ground, edge: Edge) -> bool:
     subject, _, target, _, _ = edge
     return (
         (subject, TREATS, target) in ground.routes
+        or (subject, CONTRAINDICATED, target) in ground.routes
         or (subject, target) in ground.denied
         or refused(ground, subject, target)
     )

@@ -101,8 +101,8 @@ class World:
     Attributes:
         data: their folder.
         shipped: what the package ships.
-        named: the same, and Mondo's mappings to DOID, by which PharmacotherapyDB's diseases are found.
-        known: the same, and the open tables that are no part of what ships.
+        named: the same, and Mondo's mappings to DOID, which name the diseases that are asked about.
+        known: the same, and open tables that do not ship.
     """
 
     def __init__(self, data: Path) -> None:
@@ -143,9 +143,7 @@ class World:
         file = self.data / "pharmacotherapydb" / "catalog" / "indications.tsv"
         pairs = rows(file)
         words = {
-            word
-            for row in pairs
-            for word in (*_drug_words(row), row["doid_id"], row["disease"])
+            word for row in pairs for word in (*_drug_words(row), row["doid_id"], row["disease"])
         }
         known = self.concepts(words).keys()
         for row in pairs:
@@ -200,7 +198,7 @@ def controls(knowledge: Knowledge, number: int, seed: str = "controls") -> list[
             pair = (stated[head][0], stated[tail][1])
             if pair not in taken and len(found) < number:
                 found.add(pair)
-        return sorted(found)
+    return sorted(found)
 
 
 def random_prior(knowledge: Knowledge) -> float:
