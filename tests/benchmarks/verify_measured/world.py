@@ -1,4 +1,4 @@
-"""What is asked and with which knowledge: the tables read, each claim under words that are known."""
+"""What is asked, and with which knowledge; each claim under words that are known."""
 
 from __future__ import annotations
 
