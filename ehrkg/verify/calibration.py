@@ -51,9 +51,10 @@ class Calibration:
         given = self.prior if prior is None else prior
         if not 0.0 < given < 1.0:
             raise UsageError(f"a prior of {given}", todo="give a share between 0 and 1")
-        odds = self.intercept + _log_odds(given) - _log_odds(self.fitted_at)
-        for name, coefficient in self.coefficients.items():
-            odds = odds + coefficient * features[name]
+        shift = self.intercept + _log_odds(given) - _log_odds(self.fitted_at)
+        odds = shift + sum(
+            (value * features[name] for name, value in self.coefficients.items()), start=np.zeros(1)
+        )
         return np.asarray(np.round(1.0 / (1.0 + np.exp(-odds)), 4), dtype=np.float64)
 
 
