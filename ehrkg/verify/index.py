@@ -198,7 +198,9 @@ class SentenceIndex:
     @functools.cached_property
     def _truth(self) -> Vectors:
         """The true similarities of its nearest sentences."""
-        return np.asarray(-np.sort(-(self._asked @ self.vectors.T), axis=1)[:, :NEAREST])
+        similar = self._asked @ self.vectors.T
+        nearest = min(NEAREST, len(self))
+        return np.asarray(-np.partition(-similar, nearest - 1, axis=1)[:, :nearest])
 
     def _keep(self, index: Any) -> None:
         import faiss

@@ -7,9 +7,10 @@ Knowledge is what ships and every open table of ``../shared/data`` that states s
 * pairs: 1,000,000 pairs (all statements of the knowledge that a drug treats something, others drawn
   by hash from the same drugs and diseases; one in ten by names) in a TSV file, read, resolved,
   verified by paths and written as verdicts. Target: under 60 s after the knowledge is loaded.
-* peers: a sample of the same pairs, one Cypher query a pair on the embedded graph, and one shortest
-  path a pair in NetworkX, both over the same edges, in the same run. Target: 50 times their
-  throughput. The peers only find one way; ours weighs all of them and writes their witnesses.
+* peers: a sample of the same pairs, one Cypher query a pair on the embedded graph, and the shortest
+  paths of each pair in NetworkX: all of them, as witnesses are looked for, and any one of them,
+  which is searched from both ends. The same edges, in the same run; target: 50 times their
+  throughput. NetworkX's run over any edges in any direction; ours are typed, weighed, written down.
 * retrieval: 100,000 real sentences (definitions, MedQuAD's passages) embedded once by MiniLM and
   reused from --cache; the ten nearest for 100,000 claims made of the knowledge's own statements.
   Targets: under 60 s once embedded, recall@10 of 0.95 or more against an exact search.
@@ -30,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
@@ -50,7 +51,7 @@ from ehrkg.verify.index import PROBES, SentenceIndex, recall_of
 from ehrkg.verify.sentences import split_sentences
 
 PAIRS, SENTENCES, CLAIMS = 1_000_000, 100_000, 100_000
-CYPHER_SAMPLE, NETWORKX_SAMPLE, EXACT_SAMPLE = 200, 2_000, 2_000
+CYPHER_SAMPLE, NETWORKX_ALL_SAMPLE, NETWORKX_SAMPLE, EXACT_SAMPLE = 200, 200, 2_000, 2_000
 SECONDS, TIMES, RECALL = 60, 50, 0.95
 TABLES = (
     "drugbank-vocabulary/*.csv",
@@ -155,7 +156,8 @@ def compare(knowledge: ontology.Knowledge, ours: tuple[float, float]) -> None:
     pairs = drawn_pairs(knowledge, PAIRS)
     for name, sample, joins in (
         ("Cypher, one query a pair", CYPHER_SAMPLE, cypher_joins(knowledge)),
-        ("NetworkX, one shortest path a pair", NETWORKX_SAMPLE, networkx_joins(knowledge)),
+        ("NetworkX, all shortest paths a pair", NETWORKX_ALL_SAMPLE, networkx_all(knowledge)),
+        ("NetworkX, any one of them", NETWORKX_SAMPLE, networkx_any(knowledge)),
     ):
         join = next(joins)
         chosen = [pairs[place * (len(pairs) // sample)] for place in range(sample)]
@@ -186,12 +188,24 @@ def cypher_joins(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str],
         yield lambda head, tail: store.query(query, head=head, tail=tail)["ways"].to_pylist() != [0]
 
 
-def networkx_joins(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str], bool]]:
+def networkx_all(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str], bool]]:
     import networkx
 
-    graph = networkx.Graph()
-    ends = (knowledge.edges[end].to_pylist() for end in ENDS)
-    graph.add_edges_from(zip(*ends, strict=True))
+    graph = networkx_graph(knowledge)
+
+    def join(head: str, tail: str) -> bool:
+        try:
+            return bool(list(networkx.all_shortest_paths(graph, head, tail)))
+        except (networkx.NetworkXNoPath, networkx.NodeNotFound):
+            return False
+
+    yield join
+
+
+def networkx_any(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str], bool]]:
+    import networkx
+
+    graph = networkx_graph(knowledge)
 
     def join(head: str, tail: str) -> bool:
         try:
@@ -200,6 +214,15 @@ def networkx_joins(knowledge: ontology.Knowledge) -> Iterator[Callable[[str, str
             return False
 
     yield join
+
+
+def networkx_graph(knowledge: ontology.Knowledge) -> Any:
+    import networkx
+
+    graph = networkx.Graph()
+    ends = (knowledge.edges[end].to_pylist() for end in ENDS)
+    graph.add_edges_from(zip(*ends, strict=True))
+    return graph
 
 
 def real_sentences(knowledge: ontology.Knowledge, number: int) -> list[str]:
@@ -275,7 +298,7 @@ def retrieve(knowledge: ontology.Knowledge, cache: Path, mixed: bool) -> None:
     clock.against(SECONDS)
     sample = np.arange(7, len(claims), len(claims) // EXACT_SAMPLE)  # not the probes
     exact = asked[sample] @ embed(sentences, embedder, cache).T
-    truth = -np.sort(-exact, axis=1)[:, :10]
+    truth = -np.partition(-exact, 9, axis=1)[:, :10]
     near = np.take_along_axis(exact, np.maximum(found[sample], 0), axis=1)
     recall = recall_of(near, truth)
     word = "yes" if recall >= RECALL else "NO"
