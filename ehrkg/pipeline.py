@@ -145,7 +145,7 @@ def run(
 
         made = work.stage("items", lambda ledger: benchmark.make_questions(
             templates, hospital, knowledge, mapped, verified, formats=chosen.formats,
-            strategies=chosen.strategies, seed=chosen.seed,
+            strategies=chosen.strategies, history=chosen.history, seed=chosen.seed,
             ledger=ledger, progress=bar("items")))
 
         scores = work.stage("evaluate", lambda ledger: evaluation.score_baselines(

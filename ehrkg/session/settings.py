@@ -32,6 +32,7 @@ class Settings:
         formats: which kinds of question: ``mcq4``, ``mcq5``, ``mcq6``, ``oeq``, and where asked for
             ``yesno`` and ``multi``.
         strategies: how distractors are chosen.
+        history: how many earlier admissions a stem tells of.
         proposer: who proposes relations; co-occurrence needs nothing and sends nothing.
         policy: the rule that turns evidence into a verdict; strict by default.
         model: the sentence-transformers model for definitions; the packaged MiniLM for ``None``.
@@ -55,6 +56,7 @@ class Settings:
     tasks: tuple[str, ...] | None = None
     formats: tuple[str, ...] = DEFAULT_FORMATS
     strategies: tuple[str, ...] = ("frequency",)
+    history: int = 0
     proposer: Proposer = field(default_factory=Cooccurrence)
     policy: Policy = field(default_factory=Policy)
     model: str | None = None
@@ -86,6 +88,7 @@ class Settings:
             "tasks": list(self.tasks) if self.tasks is not None else None,
             "formats": list(self.formats),
             "strategies": list(self.strategies),
+            "history": self.history,
             "proposer": self.proposer.settings(),
             "policy": asdict(self.policy),
             "model": model_name(self.model),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark, CheckReport, Cohort, Facts, check, hidden_edges
+from ehrkg.benchmark.checks import REQUIRED
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.workspace import read_final, read_manifest
@@ -42,8 +43,15 @@ def check_tables(
         embedder: for the adversary that sees the options alone.
         seed: of the draws.
     """
+    used = set(benchmark.column("strategy").unique().to_pylist()) - {""}
     true_distractors = hidden_edges(
-        benchmark.templates(), hospital, knowledge, mapping, verified, seed=seed
+        benchmark.templates(),
+        hospital,
+        knowledge,
+        mapping,
+        verified,
+        strategies=sorted(used) or (REQUIRED,),
+        seed=seed,
     )
     return check(
         benchmark,
