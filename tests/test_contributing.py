@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
-BLOCK = re.compile(r"^ *```\w+ (?P<file>[\w./-]+)(?P<more> \+)?\n(?P<text>.*?)^ *```$", re.M | re.S)
+BLOCK = re.compile(
+    r"^ *```\w+ (?P<file>[\w./-]+)(?P<more> \+)?(?: (?P<key>\w+))?\n(?P<text>.*?)^ *```$",
+    re.M | re.S,
+)
 
 TABLES = {
     "persons.csv": "person,gender,born\n1,F,1950-03-01\n2,M,1960-05-02\n",
@@ -58,6 +61,16 @@ with open_store("graph.lbug") as store:
     plain = {"from": edge["subject"], "to": edge["object"], "id": edge["id"]}
     store.write_edges("EXACERBATES", pa.Table.from_pylist([plain]))
     counts = store.counts()
+from ehrkg.benchmark import make_questions, make_templates
+from tests.benchmark.worlds import many_pairs
+
+world = many_pairs()
+for row in world.relations:
+    row["tasks"] = ["complication"]
+parts = world.hospital, world.knowledge, world.mapping, world.verified
+templates = make_templates(*parts)
+questions = make_questions(templates, *parts).items.to_pylist()
+own = [row for row in questions if row["task"] == "complication"]
 print(json.dumps({
     "ehrkg": ehrkg.__file__,
     "format": hospital.format,
@@ -66,8 +79,18 @@ print(json.dumps({
     "edge": [edge["subject"], edge["predicate"], edge["object"], edge["licence"]],
     "relation": found.relations.select(["verdict", "reasons"]).to_pylist()[0],
     "counts": counts,
+    "own": [[row["format"], row["stem"]] for row in own],
 }))
 """
+
+
+def added(before: str, text: str, key: str | None) -> str:
+    """A file with a text at its end, or, with a key, among the entries of that key."""
+    if key is None:
+        return before + text
+    first, line, rest = before.partition(f"\n{key}:\n")
+    assert line, key
+    return first + line + textwrap.indent(text, "  ") + rest
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +98,13 @@ def said(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
     """What a copy of the repository does after the steps of CONTRIBUTING.md."""
     copy = tmp_path_factory.mktemp("copy")
     shutil.copytree(root / "ehrkg", copy / "ehrkg", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("ontologies", "cypher"):
+    for folder in ("ontologies", "cypher", "tests"):
         (copy / folder).symlink_to(root / folder)
     for block in BLOCK.finditer((root / "CONTRIBUTING.md").read_text(encoding="utf-8")):
         path = copy / block["file"]
         assert path.exists() == bool(block["more"]), path
-        with path.open("a", encoding="utf-8") as handle:
-            handle.write(textwrap.dedent(block["text"]))
+        before = path.read_text(encoding="utf-8") if block["more"] else ""
+        path.write_text(added(before, textwrap.dedent(block["text"]), block["key"]), "utf-8")
     schema = copy / "ehrkg" / "graph" / "schema.py"
     raised, times = re.subn(
         r"^SCHEMA_VERSION = (\d+)$",
@@ -121,6 +144,11 @@ def test_a_predicate_is_a_row_and_what_counts_as_evidence_for_it(said):
 
 def test_the_graph_holds_the_predicate_too(said):
     assert said["counts"]["EXACERBATES"] == 1
+
+
+def test_a_task_of_diagnoses_is_a_row_in_each_table(said):
+    assert {"mcq", "oeq"} <= {form for form, _ in said["own"]}
+    assert all("what is listed can cause" in stem for _, stem in said["own"])
 
 
 def test_every_path_that_the_document_names_is_there(root: Path):
