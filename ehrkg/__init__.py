@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from ehrkg.pipeline import Build, build
+    from ehrkg.rehydration import rehydrate
     from ehrkg.session.kg import KnowledgeGraph
     from ehrkg.session.opening import open_graph as open  # noqa: A004
     from ehrkg.session.settings import Settings
@@ -54,6 +55,7 @@ __all__ = [
     "ontology",
     "open",
     "propose",
+    "rehydrate",
     "verify",
 ]
 
@@ -69,6 +71,7 @@ _HOMES = {
     "UsageError": "ehrkg.foundation.errors",
     "build": "ehrkg.pipeline",
     "open": "ehrkg.session.opening",
+    "rehydrate": "ehrkg.rehydration",
 }
 _PACKAGES = frozenset(
     {"benchmark", "ehr", "evaluation", "graph", "mapping", "ontology", "propose", "verify"}

@@ -16,9 +16,11 @@ from typing import Annotated
 
 import typer
 
+from ehrkg import rehydration
 from ehrkg.foundation.errors import EhrkgError, UsageError
 from ehrkg.session import (
     doctor,
+    benchmark_commands,
     fetching,
     graph_commands,
     pair_commands,
@@ -40,6 +42,9 @@ app.command()(privacy_commands.forget)
 app.command("doctor")(doctor.command)
 app.command("fetch")(fetching.command)
 app.command("verify")(pair_commands.verify)
+app.command()(benchmark_commands.export)
+app.command()(benchmark_commands.diff)
+app.command("rehydrate")(rehydration.command)
 
 INTERRUPTED = 130
 """What a shell gives a program that Ctrl-C ended."""

@@ -176,7 +176,7 @@ def run(
             work.publish(name, table)
         work.publish_quarantine()
 
-        manifest = describe_build(work.out, identity, tables, graph)
+        manifest = describe_build(work.out, identity, tables, graph, format=hospital.format)
         bar("report")
         evaluation.write_report(
             evaluation.ReportData(

@@ -322,6 +322,25 @@ class Benchmark(Reading):
         # Asked for by name and only here: what evaluates is built on benchmarks, not they on it.
         return import_module(EVALUATION).evaluate(self, *models, **settings)
 
+    def export(self, to: str, folder: str | Path, **options: Any) -> Path:
+        """Write the items in the form of another tool, with a datasheet.
+
+        Args:
+            to: a format: ``ehrkg.benchmark.exports.EXPORTS`` lists them.
+            folder: a new folder, or an empty one.
+            options: the format's own.
+
+        Returns:
+            The folder.
+
+        Raises:
+            UsageError: there is no such format, or this benchmark can't be written in it.
+            InputError: the folder holds something, or can't be written.
+        """
+        from ehrkg.benchmark.exports import export
+
+        return export(self, to, Path(folder), **options)
+
     # Inside
 
     def _cut(self, keep: npt.NDArray[np.bool_], step: Step) -> Benchmark:

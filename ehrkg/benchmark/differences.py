@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -61,6 +61,16 @@ class Difference:
                 for row in self.verdicts.slice(0, _SHOWN).to_pylist()
             ]
         return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values; items by their ids."""
+        return {
+            "same": self.same,
+            "added": self.added.column("item_id").to_pylist(),
+            "removed": self.removed.column("item_id").to_pylist(),
+            "changed": self.changed.to_pylist(),
+            "verdicts": self.verdicts.to_pylist() if self.verdicts is not None else None,
+        }
 
     def __str__(self) -> str:
         return self.as_text()

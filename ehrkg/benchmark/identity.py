@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from ehrkg.foundation.growing import MANIFEST
 from ehrkg.foundation.hashing import hash64
-from ehrkg.foundation.storage import content_hash, file_hash
+from ehrkg.foundation.storage import file_hash
+from ehrkg.graph.rows import content_hash
 
 FILES = ("items.parquet", "templates.parquet")
 """The files whose content is the benchmark's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -52,6 +52,11 @@ class Reading:
     def store(self) -> Any:
         """What answers the queries of ``subset`` and ``join``; ``None`` if nothing was given."""
         return self._store
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the build; ``None`` for tables in memory."""
+        return self._folder
 
     @property
     def columns(self) -> list[str]:
@@ -111,12 +116,16 @@ class Reading:
         found: dict[str, Any] = next(self._pages(pa.array([row]).to_numpy())).to_pylist()[0]
         return found
 
-    def pages(self) -> Iterator[pa.RecordBatch]:
-        """The items in order, about a thousand at a time, without holding them all."""
-        yield from self._pages(self._rows)
+    def pages(self, *more: str) -> Iterator[pa.RecordBatch]:
+        """The items in order, about a thousand at a time, without holding them all.
 
-    def _pages(self, rows: Rows | None) -> Iterator[pa.RecordBatch]:
-        joined = self.columns[len(self._source.items.names) :]
+        Args:
+            more: further columns, as in ``column``; only these are held whole.
+        """
+        yield from self._pages(self._rows, more)
+
+    def _pages(self, rows: Rows | None, more: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        joined = [*self.columns[len(self._source.items.names) :], *more]
         at = 0
         held = [self._source.column(name, rows) for name in joined]
         for page in self._source.items.pages(rows):

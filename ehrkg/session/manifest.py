@@ -116,6 +116,8 @@ def describe_build(
     identity: dict[str, Any],
     tables: dict[str, pa.Table],
     graph: dict[str, object],
+    *,
+    format: str,  # noqa: A002
 ) -> dict[str, Any]:
     """The manifest of the files that lie in ``out``.
 
@@ -124,6 +126,7 @@ def describe_build(
         identity: inputs, settings and the program's fingerprint.
         tables: the tables by the name of their file.
         graph: content hash and counts of the graph.
+        format: which the hospital's tables were read as.
 
     Returns:
         What ``manifest.json`` holds. ``outputs`` gives, for each table, rows, the SHA-256 of the
@@ -131,6 +134,7 @@ def describe_build(
     """
     return {
         **identity,
+        "format": format,
         "versions": versions(),
         "consent": consent(identity),
         "graph": graph,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,9 @@ from ehrkg.graph.neo4j_session import address_of
 from ehrkg.ontology import place_of
 from ehrkg.propose import Cooccurrence, Proposer, choose_tasks
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
+
+_WRITTEN_OUT = frozenset({"format", "model", "seed", "tasks", "formats", "strategies"})
+"""Settings that a manifest holds whole."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,48 @@ class Settings:
             "graph": self.graph,
             "pseudonymise": self.pseudonymise.fingerprint if self.pseudonymise else None,
         }
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Settings:
+        """Settings out of what ``as_json`` gave.
+
+        Raises:
+            UsageError: they name what only their owner has (a model, files, a key), or were
+                written by a version that knew others.
+
+        >>> Settings.of(Settings(seed=3).as_json()).seed
+        3
+        """
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in said.items()
+            if name in _WRITTEN_OUT and value is not None
+        }
+        if fields.get("model") == model_name(None):
+            del fields["model"]
+        way, policy = said.get("proposer", {}), dict(said.get("policy", {}))
+        policy.pop("meta_paths", None)
+        try:
+            made = cls(
+                **fields,
+                proposer=Cooccurrence(
+                    **{name: way.get(name, value) for name, value in asdict(Cooccurrence()).items()}
+                ),
+                policy=Policy(**policy),
+            )
+        except TypeError as error:
+            raise UsageError(
+                f"these settings are of another version of ehrkg: {error}",
+                todo="use the version that wrote them",
+            ) from error
+        theirs, mine = (json.loads(json.dumps(one)) for one in (said, made.as_json()))
+        other = sorted(name for name in theirs if theirs[name] != mine.get(name))
+        if other:
+            raise UsageError(
+                f"these settings can't be made from what is written down: {', '.join(other)}",
+                todo="give them yourself: settings=ehrkg.Settings(...) with what they name",
+            )
+        return made
 
     def embedder(self) -> Embedder:
         """The embedding model, loaded when first used."""

@@ -107,10 +107,10 @@ def test_explain_names_rows_relation_and_knowledge(built_demo):
             assert "supported" in text
 
 
-@pytest.fixture
-def shuffled_tables(built_demo, tmp_path) -> Path:
+@pytest.fixture(scope="module")
+def shuffled_tables(built_demo, tmp_path_factory) -> Path:
     """The demo's tables, with the rows of every file in another order."""
-    out = tmp_path / "tables"
+    out = tmp_path_factory.mktemp("shuffled") / "tables"
     shutil.copytree(built_demo / "tables", out)
     for path in sorted(out.rglob("*.csv.gz")):
         header, *rows = gzip.open(path, "rt", encoding="utf-8").read().splitlines(keepends=True)
@@ -120,27 +120,63 @@ def shuffled_tables(built_demo, tmp_path) -> Path:
     return out
 
 
-def test_order_of_rows_and_number_of_threads_change_nothing(built_demo, shuffled_tables, tmp_path):
-    """Only the row numbers themselves may differ, since they name lines of a file."""
-    code = (
-        "import sys, ehrkg.pipeline as p; from pathlib import Path;"
-        "p.build(Path(sys.argv[1]), Path(sys.argv[2]))"
-    )
+@pytest.fixture(scope="module")
+def rehydrated(built_demo, shuffled_tables, tmp_path_factory):
+    """A cut passed on by recipe and hashes, and made again of the same tables in another order.
+
+    In a process of its own, on one core. Gives the cut, what the process said, and its build.
+    """
+    bench = ehrkg.Benchmark.open(built_demo / "benchmark")
+    cut = bench.filter(task=["diagnosis", "treatment"]).split("patient", seed=3).test
+    folder = tmp_path_factory.mktemp("rehydrated")
+    cut.export("rehydrate", folder / "passed-on")
+    code = "import sys, ehrkg; bench = ehrkg.rehydrate(*sys.argv[1:]); print(bench.fingerprint)"
     env = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    subprocess.run(
-        ["taskset", "-c", "0", sys.executable, "-c", code, shuffled_tables, tmp_path / "out"],
+    words = [folder / "passed-on", shuffled_tables, folder / "out"]
+    done = subprocess.run(
+        ["taskset", "-c", "0", sys.executable, "-c", code, *words],
         check=True,
         env=env,
         cwd=Path(ehrkg.__file__).parent.parent,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    mine, theirs = outputs(built_demo / "benchmark"), outputs(tmp_path / "out")
+    return cut, done.stdout, folder
+
+
+def test_a_colleague_makes_the_same_questions_of_the_same_tables(rehydrated):
+    cut, said, _folder = rehydrated
+    assert said.split()[-1] == cut.fingerprint
+
+
+def test_order_of_rows_and_number_of_threads_change_nothing(built_demo, rehydrated):
+    """Only the row numbers themselves may differ, since they name lines of a file."""
+    again = rehydrated[2] / "out"
+    mine, theirs = outputs(built_demo / "benchmark"), outputs(again)
     for name in ("relations", "evidence", "templates", "items", "pool", "scores"):
         assert mine[f"{name}.parquet"] == theirs[f"{name}.parquet"], name
     both = [
         pq.read_table(out / "events.parquet").drop_columns(["row"]).to_pylist()
-        for out in (built_demo / "benchmark", tmp_path / "out")
+        for out in (built_demo / "benchmark", again)
     ]
     assert sorted(map(str, both[0])) == sorted(map(str, both[1]))
+
+
+def test_other_questions_are_not_taken_for_the_original_s(rehydrated, shuffled_tables):
+    """Of a build that is there already: what came of it is not what the folder says."""
+    from ehrkg.rehydration import rehydrate
+
+    _cut, _said, folder = rehydrated
+    said = json.loads((folder / "passed-on" / "build.json").read_text())
+    (folder / "other").mkdir()
+    said["content"]["items.parquet"] = "0" * 64
+    (folder / "other" / "build.json").write_text(json.dumps(said))
+    shutil.copy(folder / "passed-on" / "recipe.json", folder / "other" / "recipe.json")
+    with pytest.raises(ehrkg.CheckError, match="other questions came") as error:
+        rehydrate(folder / "other", shuffled_tables, folder / "out")
+    assert "tables/hosp/admissions.csv.gz" in str(error.value)
+    with pytest.raises(ehrkg.InputError, match="can't be read"):
+        rehydrate(folder, shuffled_tables, folder / "out")
 
 
 def test_a_finished_build_is_not_made_again(built_demo):

@@ -21,6 +21,9 @@ VERBS = (
     "audit",
     "check",
     "explain",
+    "export",
+    "diff",
+    "rehydrate",
     "forget",
 )
 
@@ -240,3 +243,27 @@ def test_the_version_is_told():
     done = ehrkg("--version")
     assert done.returncode == 0
     assert done.stdout.startswith("ehrkg 0.")
+
+
+def test_export_shows_its_formats_writes_one_and_refuses_others(built_demo, tmp_path):
+    out = built_demo / "benchmark"
+    listed = ehrkg("export", "--list").stdout
+    assert all(name in listed for name in ("hf", "lm-eval", "inspect", "rehydrate"))
+    done = ehrkg("export", out, "--to", "jsonl", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "DATASHEET.md",
+        "questions.jsonl",
+    ]
+    wrong = ehrkg("export", out, "--to", "jsonlines", "--out", tmp_path / "other")
+    assert wrong.returncode == 2
+    assert "near it: jsonl" in wrong.stderr
+    assert ehrkg("export", out).returncode == 2
+
+
+def test_diff_says_what_two_benchmarks_have_in_common(built_demo, tmp_path):
+    out = built_demo / "benchmark"
+    done = ehrkg("diff", out, out, "--out", tmp_path / "diff.json")
+    assert "0 were added, 0 removed, 0 changed" in done.stdout
+    assert json.loads((tmp_path / "diff.json").read_text())["verdicts"] == []
+    assert ehrkg("diff", out, tmp_path).returncode == 3
