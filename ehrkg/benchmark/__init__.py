@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ehrkg.benchmark.cuts import Split
     from ehrkg.benchmark.differences import Difference
     from ehrkg.benchmark.distractors import STRATEGIES, Strategy
+    from ehrkg.benchmark.examples import example
     from ehrkg.benchmark.hiding import TrueShare, hidden_edges
     from ehrkg.benchmark.items import (
         DEFAULT_FORMATS,
@@ -46,6 +47,7 @@ _HOMES = {
     "TEMPLATES": "schema",
     "TrueShare": "hiding",
     "check": "checks",
+    "example": "examples",
     "hidden_edges": "hiding",
     "make_questions": "items",
     "make_templates": "templates",
@@ -71,6 +73,7 @@ __all__ = [
     "Strategy",
     "TrueShare",
     "check",
+    "example",
     "hidden_edges",
     "make_questions",
     "make_templates",

@@ -155,6 +155,11 @@ class Benchmark(Reading):
         Raises:
             InputError: the recipe can't be read, is of another benchmark, or gives other questions
                 than it did (a graph that was built anew, say).
+
+        >>> from ehrkg.benchmark import example
+        >>> part = example().filter(format="mcq").sample(5, seed=3)
+        >>> Benchmark.from_recipe(part.recipe, example()).fingerprint == part.fingerprint
+        True
         """
         if isinstance(recipe, str | Path):
             recipe = Recipe.read(recipe)
@@ -177,6 +182,10 @@ class Benchmark(Reading):
 
         Raises:
             UsageError: there is no such column, or a value does not fit it.
+
+        >>> from ehrkg.benchmark import example
+        >>> len(example().filter(format="mcq", min_score=0.9, sex="M"))
+        6
         """
         said = {name: _as_json(value) for name, value in sorted(columns.items())}
         return self._cut_rows(self._source.rows_where(columns), {"do": "filter", **said})
@@ -195,6 +204,10 @@ class Benchmark(Reading):
 
         Raises:
             UsageError: a query without a store, a result without ids, or an id that is not here.
+
+        >>> from ehrkg.benchmark import example
+        >>> example().subset(["t03", "r1"]).count("template_id")["template_id"].to_pylist()
+        ['t01', 't03', 't05', 't09']
         """
         if isinstance(ids, str | Path):
             with self.asking(store) as asked:
@@ -223,6 +236,10 @@ class Benchmark(Reading):
 
         Raises:
             UsageError: n is negative or a column is unknown.
+
+        >>> from ehrkg.benchmark import example
+        >>> example().sample(8, by="format").count("format").to_pydict()
+        {'format': ['mcq', 'oeq'], 'items': [4, 4]}
         """
         if n < 0:
             raise UsageError(f"a sample of {n} items", todo="ask for none or more")
@@ -240,6 +257,11 @@ class Benchmark(Reading):
 
         Raises:
             UsageError: an unknown word, a share outside (0, 1), or a part that would be empty.
+
+        >>> from ehrkg.benchmark import example
+        >>> train, test, set_aside = example().split("patient")
+        >>> set(train.column("cluster").to_pylist()) & set(test.column("cluster").to_pylist())
+        set()
         """
         in_train, in_test = split_rows(self._source, self._rows, by, test=test, seed=seed)
         step = {"do": "split", "by": by, "test": test, "seed": seed}
@@ -270,6 +292,11 @@ class Benchmark(Reading):
         Raises:
             UsageError: no column says to which items a row belongs, a name is taken, or two rows
                 belong to the same.
+
+        >>> from ehrkg.benchmark import example
+        >>> more = example().join([{"relation_id": "r2", "ward": "rheumatology"}])
+        >>> len(more.filter(ward="rheumatology"))
+        6
         """
         if isinstance(properties, str | Path):
             with self.asking(store) as asked:
@@ -292,6 +319,12 @@ class Benchmark(Reading):
         Raises:
             UsageError: two hold different questions under one id, or the same admissions under
                 other ids (MIMIC-III beside MIMIC-IV).
+
+        >>> from ehrkg.benchmark import example
+        >>> bench = example()
+        >>> women, men = bench.filter(sex="F"), bench.filter(sex="M")
+        >>> women.concat(men).fingerprint == bench.fingerprint
+        True
         """
         return concatenation.concat(self, others)
 
@@ -300,6 +333,11 @@ class Benchmark(Reading):
 
         Args:
             newer: another build of the same tables, say.
+
+        >>> from ehrkg.benchmark import example
+        >>> bench = example()
+        >>> print(bench.diff(bench.filter(split="test")))
+        8 items are the same, 0 were added, 16 removed, 0 changed
         """
         return differences(self, newer)
 
@@ -321,25 +359,6 @@ class Benchmark(Reading):
             return bench.evaluate(*models, **settings)
         # Asked for by name and only here: what evaluates is built on benchmarks, not they on it.
         return import_module(EVALUATION).evaluate(self, *models, **settings)
-
-    def export(self, to: str, folder: str | Path, **options: Any) -> Path:
-        """Write the items in the form of another tool, with a datasheet.
-
-        Args:
-            to: a format: ``ehrkg.benchmark.exports.EXPORTS`` lists them.
-            folder: a new folder, or an empty one.
-            options: the format's own.
-
-        Returns:
-            The folder.
-
-        Raises:
-            UsageError: there is no such format, or this benchmark can't be written in it.
-            InputError: the folder holds something, or can't be written.
-        """
-        from ehrkg.benchmark.exports import export
-
-        return export(self, to, Path(folder), **options)
 
     # Inside
 

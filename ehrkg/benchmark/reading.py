@@ -77,6 +77,10 @@ class Reading:
 
         Raises:
             UsageError: nothing has a column of that name; it says which are near.
+
+        >>> from ehrkg.benchmark import example
+        >>> example().column("score").unique().to_pylist()
+        [0.8, 0.85, 0.9, 0.95]
         """
         return self._source.column(name, self._rows)
 
@@ -91,6 +95,10 @@ class Reading:
 
         Raises:
             UsageError: a column is unknown.
+
+        >>> from ehrkg.benchmark import example
+        >>> example().count("split", "format").to_pylist()[0]
+        {'split': 'dev', 'format': 'mcq', 'items': 4}
         """
         places = [f'{self._source.place(name)} AS "{name}"' for name in by]
         return self._source.ask(
@@ -121,6 +129,10 @@ class Reading:
 
         Args:
             more: further columns, as in ``column``; only these are held whole.
+
+        >>> from ehrkg.benchmark import example
+        >>> [(page.num_rows, page.column_names[-1]) for page in example().pages("age")]
+        [(24, 'age')]
         """
         yield from self._pages(self._rows, more)
 
@@ -137,7 +149,12 @@ class Reading:
             yield whole
 
     def to_arrow(self) -> pa.Table:
-        """The items as a table with the schema ITEMS and what was joined, sorted by item_id."""
+        """The items as a table with the schema ITEMS and what was joined, sorted by item_id.
+
+        >>> from ehrkg.benchmark import example
+        >>> example().to_arrow().num_rows, example().to_pandas().shape[0]
+        (24, 24)
+        """
         if self._rows is None and not self._source.joined:
             return self._source.items.table()
         pages = list(self.pages())
@@ -198,6 +215,31 @@ class Reading:
         else:
             yield None
 
+    def export(self, to: str, folder: str | Path, **options: Any) -> Path:
+        """Write the items in the form of another tool, with a datasheet.
+
+        Args:
+            to: a format: ``ehrkg.benchmark.exports.EXPORTS`` lists them.
+            folder: a new folder, or an empty one.
+            options: the format's own.
+
+        Returns:
+            The folder.
+
+        Raises:
+            UsageError: there is no such format, or this benchmark can't be written in it.
+            InputError: the folder holds something, or can't be written.
+
+        >>> import tempfile
+        >>> from ehrkg.benchmark import example
+        >>> folder = example().export("jsonl", tempfile.mkdtemp())
+        >>> sorted(path.name for path in folder.iterdir())
+        ['DATASHEET.md', 'questions.jsonl']
+        """
+        from ehrkg.benchmark.exports import export
+
+        return export(self, to, Path(folder), **options)  # type: ignore[arg-type]
+
     # What it is
 
     @cached_property
@@ -236,7 +278,15 @@ class Reading:
         )
 
     def describe(self) -> Description:
-        """Templates, relations, patients and effective size, then items, in all and by task."""
+        """Templates, relations, patients and effective size, then items, in all and by task.
+
+        >>> from ehrkg.benchmark import example
+        >>> print(example().describe())
+                     templates relations  patients effective     items
+        treatment           12         4         6       6.0        24
+        all                 12         4         6       6.0        24
+        items by format: mcq4 12, oeq 12
+        """
         return describe(self._source, self._rows)
 
     def _whole_fingerprint(self) -> str:

@@ -18,8 +18,8 @@ from ehrkg.ontology import place_of
 from ehrkg.propose import Cooccurrence, Proposer, choose_tasks
 from ehrkg.verify import Embedder, Policy, SentenceTransformerEmbedder
 
-_WRITTEN_OUT = frozenset({"format", "model", "seed", "tasks", "formats", "strategies"})
-"""Settings that a manifest holds whole."""
+_ELSEWHERE = frozenset({"graph", "knowledge", "mapping", "policy", "proposer", "pseudonymise"})
+"""Settings of which a manifest holds but a name, or that are objects of their own."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Settings:
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in said.items()
-            if name in _WRITTEN_OUT and value is not None
+            if name not in _ELSEWHERE and value is not None
         }
         if fields.get("model") == model_name(None):
             del fields["model"]

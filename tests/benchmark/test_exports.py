@@ -18,7 +18,8 @@ import yaml
 
 from ehrkg.benchmark import ITEMS, Benchmark, Recipe
 from ehrkg.benchmark.exports import EXPORTS
-from ehrkg.benchmark.exports.rows import LETTERS, OF_TEMPLATE
+from ehrkg.benchmark.exports.formats.lm_evaluation_harness import TASKS
+from ehrkg.benchmark.exports.rows import LETTERS, OF_TEMPLATE, right_letters
 from ehrkg.foundation.errors import InputError, UsageError
 from tests.benchmark.small_model import write_small_model
 from tests.benchmark.worlds import sound
@@ -35,6 +36,25 @@ def bench(built_demo: Path) -> Benchmark:
 @pytest.fixture(scope="module")
 def few(bench: Benchmark) -> Benchmark:
     return bench.sample(FEW, by=["format"], seed=3)
+
+
+@pytest.fixture(scope="module")
+def every_kind(few: Benchmark) -> Benchmark:
+    """With yes/no questions, and such of which two options are right."""
+    rows = few.to_arrow().to_pylist()
+    chosen = [row for row in rows if row["format"] == "mcq"]
+    for at, row in enumerate(chosen[:2]):
+        yesno = {"format": "yesno", "n_options": 2, "options": ["yes", "no"], "answer_index": at}
+        told = ["answer", "contradicted"] if at == 0 else ["contradicted", "answer"]
+        reasons = {"answer": [["yes", "no"][at]], "distractor_reasons": told}
+        stem = {"stem": f"{row['stem']} Or not?", "item_id": f"{row['template_id']}.yesno.{at}"}
+        rows.append({**row, **yesno, **reasons, **stem})
+        right = [*row["options"][:1], *row["options"][2:3]]
+        several = {"format": "multi", "answer": right, "answer_index": -1}
+        told = ["answer" if one in right else "frequency" for one in row["options"]]
+        stem = {"stem": f"{row['stem']} Which?", "item_id": f"{row['template_id']}.multi.{at}"}
+        rows.append({**row, **several, "distractor_reasons": told, **stem})
+    return Benchmark.from_tables(items=pa.Table.from_pylist(rows, ITEMS), templates=few.templates())
 
 
 @pytest.fixture(scope="module")
@@ -93,15 +113,15 @@ def test_croissant_metadata_is_valid_and_reads_the_rows(bench: Benchmark, tmp_pa
 
 
 def test_the_harness_scores_a_model_by_likelihood_and_by_what_it_writes(
-    few: Benchmark, small_model: Path, tmp_path: Path
+    every_kind: Benchmark, small_model: Path, tmp_path: Path
 ) -> None:
     import lm_eval
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager
 
-    folder = few.export("lm-eval", tmp_path / "lm")
+    folder = every_kind.export("lm-eval", tmp_path / "lm")
     tasks = sorted(path.stem for path in folder.glob("*.yaml"))
-    assert tasks == ["ehrkg_mcq_generate", "ehrkg_mcq_likelihood", "ehrkg_open_generate"]
+    assert tasks == sorted(TASKS)
     found = lm_eval.simple_evaluate(
         model=HFLM(pretrained=str(small_model), device="cpu", max_length=384),
         tasks=tasks,
@@ -112,45 +132,50 @@ def test_the_harness_scores_a_model_by_likelihood_and_by_what_it_writes(
     assert found is not None
     results = found["results"]
     assert 0 <= results["ehrkg_mcq_likelihood"]["acc_norm,none"] <= 1
-    assert 0 <= results["ehrkg_mcq_generate"]["exact_match,first_letter"] <= 1
-    assert results["ehrkg_open_generate"]["named,none"] in (0, *(n / FEW for n in range(FEW + 1)))
+    assert 0 <= results["ehrkg_mcq_generate"]["exact_match,none"] <= 1
+    assert 0 <= results["ehrkg_open_generate"]["named,none"] <= 1
     asked = {sample["doc"]["id"] for one in found["samples"].values() for sample in one}
-    assert asked == set(few.column("item_id").to_pylist())
+    assert asked == set(every_kind.column("item_id").to_pylist())
     for sample in found["samples"]["ehrkg_mcq_likelihood"]:
         assert sample["doc"]["options"][int(sample["target"])] == sample["doc"]["answer"][0]
         assert sample["arguments"][0][0].endswith("Answer:")
 
 
-def test_an_open_answer_is_judged_by_what_it_names(few: Benchmark, tmp_path: Path) -> None:
+def test_answers_are_judged_by_what_they_name(few: Benchmark, tmp_path: Path) -> None:
     code = few.export("lm-eval", tmp_path / "lm") / "ehrkg_questions.py"
-    named = runpy.run_path(str(code))["named"]
+    judges = runpy.run_path(str(code))
+    named, letters = judges["named"], judges["lettered"]
     doc = {"answer": ["heparin, subcutaneous"]}
     assert named(doc, ["It was Heparin subcutaneous."]) == {"named": 1.0}
     assert named(doc, ["heparin"]) == named(doc, ["subcutaneously heparin"]) == {"named": 0.0}
+    assert letters({"letters": "B"}, ["B, since A is out"]) == {"exact_match": 1.0}
+    assert letters({"letters": "A C"}, ["C and A."]) == {"exact_match": 1.0}
+    assert letters({"letters": "A C"}, ["A"]) == letters({"letters": "B"}, [""])
 
 
 @pytest.fixture
-def inspect_folder(few: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def inspect_folder(every_kind: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Inspect takes tasks by a path from where one stands."""
-    folder = few.export("inspect", tmp_path / "inspect")
+    folder = every_kind.export("inspect", tmp_path / "inspect")
     monkeypatch.chdir(folder)
     return folder
 
 
 @pytest.mark.parametrize(("right", "accuracy"), [(True, 1.0), (False, 0.0)])
 def test_inspect_scores_its_mock_model(
-    few: Benchmark, inspect_folder: Path, right: bool, accuracy: float
+    every_kind: Benchmark, inspect_folder: Path, right: bool, accuracy: float
 ) -> None:
     """The mock answers by the key, or always with what is not the key."""
     import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-    items = {row["stem"]: row for row in few}
+    items = {row["stem"]: row for row in every_kind}
 
     def answer(messages: list[Any], *_rest: Any) -> ModelOutput:
-        item = next(row for stem, row in items.items() if stem in messages[-1].text)
-        at = item["answer_index"] if right else (item["answer_index"] + 1) % 2
-        text = f"ANSWER: {LETTERS[at]}" if item["options"] else item["answer"][0] * right
+        item = items[max((stem for stem in items if stem in messages[-1].text), key=len)]
+        key = set(right_letters(item))
+        said = sorted(key if right else set(LETTERS[: len(item["options"])]) - key)
+        text = f"ANSWER: {','.join(said)}" if said else item["answer"][0] * right
         output = ModelOutput.from_content("mock", text or "I do not know")
         output.usage = ModelUsage()  # else it counts tokens with a table from the net
         return output
@@ -163,7 +188,9 @@ def test_inspect_scores_its_mock_model(
     )
     assert {log.eval.task: log.status for log in logs} == {
         "ehrkg_mcq": "success",
+        "ehrkg_multi": "success",
         "ehrkg_open": "success",
+        "ehrkg_yesno": "success",
     }
     for log in logs:
         assert log.results is not None
@@ -173,7 +200,7 @@ def test_inspect_scores_its_mock_model(
 
 
 def test_inspect_scores_a_local_model(
-    few: Benchmark, inspect_folder: Path, small_model: Path
+    every_kind: Benchmark, inspect_folder: Path, small_model: Path
 ) -> None:
     import inspect_ai
 
@@ -189,8 +216,8 @@ def test_inspect_scores_a_local_model(
         log_dir=str(inspect_folder / "logs"),
         display="none",
     )
-    assert [log.status for log in logs] == ["success", "success"], [log.error for log in logs]
-    assert sum(log.results.completed_samples for log in logs if log.results) == len(few)
+    assert {log.status for log in logs} == {"success"}, [log.error for log in logs]
+    assert sum(log.results.completed_samples for log in logs if log.results) == len(every_kind)
 
 
 def test_meds_takes_the_labels(bench: Benchmark, built_demo: Path, tmp_path: Path) -> None:

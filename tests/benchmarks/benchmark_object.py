@@ -10,6 +10,7 @@ to its end, imports included.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import subprocess
 import sys
 import tempfile
@@ -32,10 +33,13 @@ STEPS = {
     "split by both": "bench.split('both')",
     "subset of a tenth of the templates": "bench.subset(bench._source.templates['id'][::10]"
     ".to_pylist())",
-    "subset by a recipe's sample, again": "Benchmark.from_recipe(bench.sample(1000).recipe, bench)",
     "notebook view": "bench._repr_html_()",
+}
+LONG = {
+    "fingerprint, worked out": "bench.fingerprint",
     "JSON Lines of all": "bench.export('jsonl', tempfile.mkdtemp())",
 }
+"""Steps of a minute or so, with --long."""
 
 
 def renamed(column: pa.ChunkedArray, turn: int) -> pa.ChunkedArray:
@@ -69,23 +73,31 @@ def main() -> None:
     parser.add_argument("build", type=Path)
     parser.add_argument("--items", type=int, default=960_067)
     parser.add_argument("--work", type=Path)
+    parser.add_argument("--long", action="store_true")
     given = parser.parse_args()
     work = given.work or Path(tempfile.mkdtemp())
     if not (work / "items.parquet").exists():
         work.mkdir(parents=True, exist_ok=True)
-        grow(given.build, work, given.items)
-    for name, code in STEPS.items():
+        maker = multiprocessing.get_context("spawn").Process(
+            target=grow, args=(given.build, work, given.items)
+        )
+        maker.start()
+        maker.join()
+    print(f"{'':<40}{'wall s':>10}{'CPU s':>10}{'MB':>10}")
+    for name, code in (STEPS | (LONG if given.long else {})).items():
         program = (
             "import resource, tempfile; from ehrkg.benchmark import Benchmark; "
             f"bench = Benchmark.open({str(work)!r}); {code}; "
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+            "used = resource.getrusage(resource.RUSAGE_SELF); "
+            "print(used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)"
         )
         began = time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True
         )
         seconds = time.perf_counter() - began
-        print(f"{name:<40}{seconds:>8.2f} s {int(done.stdout.split()[-1]):>8,} MB", flush=True)
+        busy, memory = done.stdout.split()[-2:]
+        print(f"{name:<40}{seconds:>10.2f}{float(busy):>10.2f}{int(memory):>10,}", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ No patient's or visit's id is among them; ``cluster``, a keyed hash of the patie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -47,6 +47,22 @@ def rows(bench: Benchmark) -> Iterator[dict[str, Any]]:
     """The rows of ``carried`` as mappings of plain values."""
     for page in carried(bench):
         yield from page.to_pylist()
+
+
+def kinds_of(bench: Benchmark) -> list[str]:
+    """The formats of its questions, sorted: mcq, multi, oeq, yesno."""
+    kinds: list[str] = bench.count("format")["format"].to_pylist()
+    return kinds
+
+
+def right_letters(row: Mapping[str, Any]) -> list[str]:
+    """The letters of the options that are right; none for an open question.
+
+    >>> right_letters({"distractor_reasons": ["answer", "frequency", "answer"]})
+    ['A', 'C']
+    """
+    reasons = row["distractor_reasons"]
+    return [letter for letter, why in zip(LETTERS, reasons, strict=False) if why == "answer"]
 
 
 def lettered(options: list[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ehrkg.benchmark.exports.export import Export
-from ehrkg.benchmark.exports.rows import LETTERS, rows
+from ehrkg.benchmark.exports.rows import kinds_of, right_letters, rows
 from ehrkg.benchmark.exports.writing import rendered, write_json_lines, write_text
 
 if TYPE_CHECKING:
@@ -28,30 +28,24 @@ METADATA = (
 )
 """Columns that go with a sample as its metadata."""
 
-KINDS = ("mcq", "oeq")
-"""Formats of question that there is a task for."""
-
 
 def write(bench: Benchmark, folder: Path) -> None:
     """Write ehrkg_tasks.py, with a task a kind of question, and the samples as JSON Lines."""
-    kept = [kind for kind in KINDS if write_kind(bench, folder, kind)]
-    write_text(rendered("formats/inspect_tasks.py.j2", kinds=kept), folder / "ehrkg_tasks.py")
-
-
-def write_kind(bench: Benchmark, folder: Path, kind: str) -> int:
-    """Write the samples of one kind of question; none, and there is no file."""
-    part = bench.filter(format=kind)
-    return write_json_lines(_samples(part), folder / f"{kind}.jsonl") if len(part) else 0
+    kinds = kinds_of(bench)
+    for kind in kinds:
+        write_json_lines(_samples(bench.filter(format=kind)), folder / f"{kind}.jsonl")
+    code = rendered("formats/inspect_tasks.py.j2", kinds=kinds, metadata=METADATA)
+    write_text(code, folder / "ehrkg_tasks.py")
 
 
 def _samples(bench: Benchmark) -> Iterator[dict[str, Any]]:
     for row in rows(bench):
-        target = LETTERS[row["answer_index"]] if row["options"] else row["answer"]
+        choices = {"choices": row["options"]} if row["options"] else {}
         yield {
             "id": row["item_id"],
             "input": row["stem"],
-            "target": target,
-            **({"choices": row["options"]} if row["options"] else {}),
+            "target": right_letters(row) if choices else row["answer"],
+            **choices,
             **{name: row[name] for name in METADATA},
         }
 

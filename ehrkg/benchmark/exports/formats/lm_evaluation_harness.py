@@ -3,37 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ehrkg.benchmark.exports.export import Export
-from ehrkg.benchmark.exports.rows import LETTERS, lettered, rows
+from ehrkg.benchmark.exports.rows import kinds_of, lettered, right_letters, rows
 from ehrkg.benchmark.exports.writing import rendered, write_json_lines, write_text
 
 if TYPE_CHECKING:
     from ehrkg.benchmark.benchmark import Benchmark
 
+
+@dataclass(frozen=True)
+class HarnessTask:
+    """A task of the harness.
+
+    Attributes:
+        kind: the format of its questions.
+        template: of its YAML.
+        how: in what words a letter is asked for.
+    """
+
+    kind: str
+    template: str
+    how: str = "one letter"
+
+
 TASKS = {
-    "ehrkg_mcq_likelihood": "mcq",
-    "ehrkg_mcq_generate": "mcq",
-    "ehrkg_open_generate": "oeq",
+    "ehrkg_mcq_likelihood": HarnessTask("mcq", "likelihood"),
+    "ehrkg_mcq_generate": HarnessTask("mcq", "letters"),
+    "ehrkg_yesno_likelihood": HarnessTask("yesno", "likelihood"),
+    "ehrkg_yesno_generate": HarnessTask("yesno", "letters"),
+    "ehrkg_multi_generate": HarnessTask("multi", "letters", "the letters of all that are right"),
+    "ehrkg_open_generate": HarnessTask("oeq", "open"),
 }
-"""Every task with the format of its questions."""
+"""Every task by name."""
 
 
 def write(bench: Benchmark, folder: Path) -> None:
     """Write a YAML a task, the code they share, and the questions as JSON Lines."""
-    kinds = {
-        kind
-        for kind in sorted(set(TASKS.values()))
-        if len(part := bench.filter(format=kind))
-        and write_json_lines(_documents(part), folder / f"{kind}.jsonl")
-    }
-    for task, kind in TASKS.items():
-        if kind in kinds:
-            text = rendered(f"formats/{task}.yaml.j2", version=bench.version)
-            write_text(text, folder / f"{task}.yaml")
-    write_text(rendered("formats/lm_eval_questions.py.j2"), folder / "ehrkg_questions.py")
+    kinds = kinds_of(bench)
+    for kind in kinds:
+        write_json_lines(_documents(bench.filter(format=kind)), folder / f"{kind}.jsonl")
+    for name, task in TASKS.items():
+        if task.kind in kinds:
+            text = rendered(
+                f"formats/lm_eval_{task.template}.yaml.j2",
+                task=name,
+                kind=task.kind,
+                how=task.how,
+                version=bench.version,
+            )
+            write_text(text, folder / f"{name}.yaml")
+    code = rendered("formats/lm_eval_questions.py.j2", kinds=kinds)
+    write_text(code, folder / "ehrkg_questions.py")
 
 
 def _documents(bench: Benchmark) -> Iterator[dict[str, Any]]:
@@ -45,7 +69,7 @@ def _documents(bench: Benchmark) -> Iterator[dict[str, Any]]:
             "lettered": lettered(row["options"]),
             "answer": row["answer"],
             "answer_index": row["answer_index"],
-            "letter": LETTERS[row["answer_index"]] if row["options"] else "",
+            "letters": " ".join(right_letters(row)),
             "cluster": row["cluster"],
             "task": row["task"],
             "split": row["split"],
