@@ -66,6 +66,7 @@ def instantiate(
         templates=templates,
         items=made.items,
         relations=kg.verified.relations,
+        evidence=kg.verified.evidence,
         events=kg.hospital.events,
         pool=made.pool,
         store=kg.store,

@@ -18,6 +18,7 @@ import yaml
 
 from ehrkg.benchmark import ITEMS, Benchmark, Recipe
 from ehrkg.benchmark.exports import EXPORTS
+from ehrkg.benchmark.exports.formats.hugging_face import size_category
 from ehrkg.benchmark.exports.formats.lm_evaluation_harness import TASKS
 from ehrkg.benchmark.exports.rows import LETTERS, OF_TEMPLATE, right_letters
 from ehrkg.foundation.errors import InputError, UsageError
@@ -96,7 +97,7 @@ def test_hugging_face_opens_it_with_splits_and_features(bench: Benchmark, tmp_pa
     assert "patient" not in features
     card = DatasetCard.load(folder / "README.md")
     assert card.data.license == "other"
-    assert card.data.size_categories == ["1K<n<10K"]
+    assert card.data.size_categories == [size_category(len(bench))]
     assert "What it can't be used to claim" in card.text
 
 
