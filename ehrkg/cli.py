@@ -19,8 +19,8 @@ import typer
 from ehrkg import rehydration
 from ehrkg.foundation.errors import EhrkgError, UsageError
 from ehrkg.session import (
-    doctor,
     benchmark_commands,
+    doctor,
     fetching,
     graph_commands,
     pair_commands,
