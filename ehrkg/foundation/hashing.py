@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 U64 = npt.NDArray[np.uint64]
 
@@ -35,6 +39,20 @@ def short_id(prefix: str, *parts: object) -> str:
     """
     text = "\x1f".join(str(part) for part in parts)
     return prefix + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def short_ids(prefix: str, *columns: pa.Array | pa.ChunkedArray) -> list[str]:
+    """``short_id`` of each row of some columns of text.
+
+    >>> import pyarrow as pa
+    >>> short_ids("r", pa.array(["ICD10CM:I10"]), pa.array(["TREATS"]))
+    ['rdc70bdb2a96e648c']
+    """
+    import pyarrow.compute as pc
+
+    texts = pc.binary_join_element_wise(*columns, "\x1f").cast("binary").to_pylist()
+    blake2b = hashlib.blake2b
+    return [prefix + blake2b(text, digest_size=8).hexdigest() for text in texts]
 
 
 def unit(*parts: object) -> float:

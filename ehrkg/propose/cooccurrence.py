@@ -1,8 +1,9 @@
 """Propose what occurs together more often than chance, within a visit or from one to the next.
 
-Offline and exact: pairs are counted with one Ibis expression, so the same counting runs wherever
-the tables lie. Co-occurrence knows no direction inside a visit, so there it proposes a pair in each
-direction that a task can use; what it proposes is a question to the knowledge, not a claim.
+Offline and exact: all pairs are counted, piece by piece, and only those that pass get a name and a
+row, so memory grows with what is proposed, not with what was seen. Co-occurrence knows no direction
+inside a visit, so there it proposes a pair in each direction that a task can use; what it proposes
+is a question to the knowledge, not a claim.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
-from ehrkg.foundation.hashing import short_id
+from ehrkg.foundation.hashing import short_ids
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
-from ehrkg.propose.counting import Counts, PairCounts, count_pairs
+from ehrkg.propose.chance import at_least
+from ehrkg.propose.counting import PairCounts, pair_pieces
+from ehrkg.propose.meetings import Counts
 from ehrkg.propose.schema import CANDIDATES
-from ehrkg.propose.tasks import ACROSS, WITHIN, Task, choose_tasks
+from ehrkg.propose.tasks import WITHIN, Task, choose_tasks
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -96,13 +99,15 @@ class Cooccurrence:
         dropped = dict.fromkeys(_REASONS, 0)
         rows_in = 0
         for kinds in families:
-            counts = count_pairs(hospital, head_kind=kinds[0], tail_kind=kinds[1])
-            for predicate, spans, names in _uses(chosen, kinds):
-                judged = self._judge(counts, spans)
-                for reason, n in judged.dropped.items():
-                    dropped[reason] += n
-                rows_in += judged.seen
-                parts.append(_as_candidates(judged, predicate, names, self.name))
+            for counts in pair_pieces(hospital, head_kind=kinds[0], tail_kind=kinds[1]):
+                judged: dict[tuple[str, ...], Judged] = {}
+                for predicate, spans, names in _uses(chosen, kinds):
+                    if spans not in judged:
+                        judged[spans] = self._judge(counts, spans)
+                    for reason, n in judged[spans].dropped.items():
+                        dropped[reason] += n
+                    rows_in += judged[spans].seen
+                    parts.append(_as_candidates(judged[spans], predicate, names, self.name))
             shown.advance()
         table = pa.concat_tables(parts).sort_by("id") if parts else CANDIDATES.empty_table()
         if ledger is not None:
@@ -113,11 +118,13 @@ class Cooccurrence:
 
     def _judge(self, counts: PairCounts, spans: tuple[str, ...]) -> Judged:
         """Keep the pairs that pass in a span: often enough, with lift, and no chance, all there."""
-        scores = [_score(counts, span, self.smoothing) for span in spans]
-        least = {WITHIN: self.min_within, ACROSS: self.min_across}
+        scores = [
+            self._score(counts, span, self.min_within if span == WITHIN else self.min_across)
+            for span in spans
+        ]
         seen = np.any([one.n > 0 for one in scores], axis=0)
-        often = np.array([one.n >= least[span] for one, span in zip(scores, spans, strict=True)])
-        lifted = often & np.array([one.lift > self.min_lift for one in scores])
+        often = np.array([one.often for one in scores])
+        lifted = np.array([one.lifted for one in scores])
         passing = lifted & np.array([one.p_value <= self.max_p for one in scores])
         left = [int(np.count_nonzero(mask.any(axis=0))) for mask in (often, lifted, passing)]
         before = [int(np.count_nonzero(seen)), *left[:2]]
@@ -137,6 +144,19 @@ class Cooccurrence:
             before[0],
             dropped,
         )
+
+    def _score(self, counts: PairCounts, span: str, least: int) -> Score:
+        """Lift of the pairs that are seen often enough, p of those whose lift is high enough."""
+        n, head, tail, places = counts.margins(span)
+        lift, p_value = np.zeros(len(n)), np.ones(len(n))
+        often = n >= least
+        at = np.flatnonzero(often)
+        expected = head[at] * tail[at] / places[at]
+        lift[at] = np.round((n[at] + self.smoothing) / (expected + self.smoothing), 4)
+        lifted = often & (lift > self.min_lift)
+        at = np.flatnonzero(lifted)
+        p_value[at] = np.round(at_least(n[at], head[at], tail[at], places[at]), 6)
+        return Score(n, often, lifted, lift, p_value)
 
 
 def everything_seen(hospital: Hospital, tasks: Iterable[str] | None) -> pa.Table:
@@ -171,24 +191,21 @@ class Judged:
 
 @dataclass(frozen=True)
 class Score:
-    """By pair, in one span: sightings, smoothed lift (4 digits) and p (6 digits)."""
+    """By pair, in one span.
+
+    Attributes:
+        n: sightings.
+        often: whether they are enough.
+        lifted: whether lift is enough too.
+        lift: smoothed, to 4 digits; 0 where there are too few sightings.
+        p_value: to 6 digits; 1 where lift is too small.
+    """
 
     n: Counts
+    often: Mask
+    lifted: Mask
     lift: Floats
     p_value: Floats
-
-
-def _score(counts: PairCounts, span: str, smoothing: float) -> Score:
-    """Lift and p of each pair in a span; a pair not seen there has lift 0 and p 1."""
-    from scipy.stats import hypergeom
-
-    n, head, tail, places = counts.margins(span)
-    lift, p_value = np.zeros(len(n)), np.ones(len(n))
-    at = n > 0
-    expected = head[at] * tail[at] / places[at]
-    lift[at] = (n[at] + smoothing) / (expected + smoothing)
-    p_value[at] = hypergeom.sf(n[at] - 1, places[at], head[at], tail[at])
-    return Score(n, np.round(lift, 4), np.round(p_value, 6))
 
 
 def _chosen(values: Floats, best: npt.NDArray[np.intp]) -> Floats:
@@ -216,25 +233,29 @@ def _uses(
 def _as_candidates(
     judged: Judged, predicate: str, names: dict[str, list[str]], proposer: str
 ) -> pa.Table:
-    pairs = judged.pairs
+    pairs, count = judged.pairs, judged.pairs.num_rows
     columns = {name: pairs[name] for name in pairs.column_names}
-    heads, routes, tails = (pairs[c].to_pylist() for c in ("head", "route", "tail"))
-    columns["id"] = pa.array(
-        [short_id("r", h, r, predicate, t) for h, r, t in zip(heads, routes, tails, strict=True)],
-        pa.string(),
-    )
-    columns["predicate"] = pa.array([predicate] * pairs.num_rows, pa.string())
-    columns["tasks"] = pa.array(
-        [
-            sorted(
-                task
-                for span, ok in zip(judged.passed, row, strict=True)
-                if ok
-                for task in names[span]
-            )
-            for row in zip(*(mask.tolist() for mask in judged.passed.values()), strict=True)
-        ],
-        pa.list_(pa.string()),
-    )
-    columns["proposers"] = pa.array([[proposer]] * pairs.num_rows, pa.list_(pa.string()))
+    for name in ("head", "route", "tail"):
+        columns[name] = pairs[name].cast(pa.string())
+    columns["predicate"] = _same(predicate, count)
+    keys = (columns[name] for name in ("head", "route", "predicate", "tail"))
+    columns["id"] = pa.array(short_ids("r", *keys), pa.string())
+    columns["tasks"] = _tasks(judged, names)
+    columns["proposers"] = _same([proposer], count)
     return pa.table({field.name: columns[field.name] for field in CANDIDATES}).cast(CANDIDATES)
+
+
+def _tasks(judged: Judged, names: dict[str, list[str]]) -> pa.Array:
+    """The tasks of the spans that each pair passes in, sorted."""
+    which = sum(mask.astype(np.int64) << at for at, mask in enumerate(judged.passed.values()))
+    lists = [
+        sorted(
+            task for at, span in enumerate(judged.passed) if each >> at & 1 for task in names[span]
+        )
+        for each in range(1 << len(judged.passed))
+    ]
+    return pa.array(lists, pa.list_(pa.string())).take(pa.array(which))
+
+
+def _same(value: str | list[str], count: int) -> pa.Array:
+    return pa.array([value]).take(pa.array(np.zeros(count, np.int64)))

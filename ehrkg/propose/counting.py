@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.ehr.schema import Hospital
+from ehrkg.propose.meetings import Counts, Holdings, Met, Stays, meet
 from ehrkg.propose.tasks import ACROSS
 
 if TYPE_CHECKING:
     from ibis.backends import BaseBackend
 
-Counts = npt.NDArray[np.int64]
+PIECE = 4_000_000
+"""So many meetings of two codes, about, are counted at a time."""
 
-PIECE = 20_000_000
-"""So many meetings of two codes in a visit, about, are counted at a time."""
+PAIRS = pa.schema(
+    [(name, pa.string()) for name in ("head", "route", "tail")]
+    + [
+        (name, pa.int32())
+        for name in (
+            "n_within", "n_across", "n_patients", "n_head", "n_tail", "n_tail_held",
+            "n_head_free", "n_tail_new",
+        )
+    ]
+)  # fmt: skip
+"""The columns of ``PairCounts.pairs``."""
+
+_KEYS = ("head", "route", "tail")
 
 
 @dataclass(frozen=True)
@@ -68,34 +81,39 @@ def count_pairs(
         hospital: what was read; a drug's route is part of the head.
         head_kind: the kind of the head: diagnosis, drug, procedure.
         tail_kind: the kind of the tail. Tails carry no route.
-        con: the Ibis connection whose engine counts; a DuckDB of its own by default.
+        con: an Ibis connection whose engine counts (see ``pair_expression``); by default they are
+            counted here, with the same result.
 
     Returns:
         Integer counts for every pair seen at least once, in whatever span.
     """
-    import ibis
-
     numbered = _numbered(hospital, head_kind, tail_kind)
-    connection = ibis.duckdb.connect() if con is None else con
-    visits, occurrences = ibis.memtable(numbered.visits), ibis.memtable(numbered.occurrences)
-    parts = []
-    for piece in range(numbered.pieces):
-        counted = pair_expression(
-            visits,
-            occurrences,
-            head_kind=head_kind,
-            tail_kind=tail_kind,
-            heads=occurrences.filter(occurrences.code % numbered.pieces == piece),
-        )
-        parts.append(connection.to_pyarrow(counted))
     if con is None:
-        connection.disconnect()
-    pairs = _named(pa.concat_tables(parts), numbered).sort_by(
-        [("head", "ascending"), ("route", "ascending"), ("tail", "ascending")]
-    )
-    ordinals = hospital.visits["ordinal"]
-    later = int(pc.sum(pc.cast(pc.greater(ordinals, 1), pa.int64())).as_py() or 0)
-    return PairCounts(pairs, hospital.visits.num_rows, later)
+        parts = [each.pairs for each in _pieces(numbered)]
+        pairs = pa.concat_tables(parts) if parts else _no_pairs()
+    else:
+        import ibis
+
+        visits, occurrences = ibis.memtable(numbered.visits), ibis.memtable(numbered.occurrences)
+        counted = pair_expression(visits, occurrences, head_kind=head_kind, tail_kind=tail_kind)
+        found = con.to_pyarrow(counted)
+        pairs = found.select(PAIRS.names)
+        for name, values in numbered.names.items():
+            at = PAIRS.names.index(name)
+            pairs = pairs.set_column(at, name, values.take(pairs[name].combine_chunks()))
+    pairs = pairs.cast(PAIRS).sort_by([(name, "ascending") for name in _KEYS])
+    return PairCounts(pairs, hospital.visits.num_rows, numbered.transitions)
+
+
+def pair_pieces(hospital: Hospital, *, head_kind: str, tail_kind: str) -> Iterator[PairCounts]:
+    """What ``count_pairs`` counts, a piece of the heads at a time, its names as dictionaries.
+
+    Args:
+        hospital: as for ``count_pairs``.
+        head_kind: likewise.
+        tail_kind: likewise.
+    """
+    yield from _pieces(_numbered(hospital, head_kind, tail_kind))
 
 
 @dataclass(frozen=True)
@@ -103,61 +121,137 @@ class _Numbered:
     """What is counted, with numbers in the place of names: a tenth of the memory, and faster.
 
     Attributes:
-        visits: id, patient, ordinal.
+        visits: id, patient, ordinal; sorted by the last two.
         occurrences: visit, code, kind, route.
-        codes, routes: the names by number.
-        pieces: in how many pieces the heads are best taken.
+        codes, routes: the names by number, in the alphabet's order.
+        head_kind, tail_kind: what is counted with what.
     """
 
     visits: pa.Table
     occurrences: pa.Table
     codes: pa.Array
     routes: pa.Array
-    pieces: int
+    head_kind: str
+    tail_kind: str
+
+    @property
+    def names(self) -> dict[str, pa.Array]:
+        """The names by column of pairs."""
+        return {"head": self.codes, "route": self.routes, "tail": self.codes}
+
+    @property
+    def transitions(self) -> int:
+        """How many visits are not their patient's first."""
+        return int(np.count_nonzero(self.visits["ordinal"].to_numpy() > 1))
+
+    def of_kind(self, kind: str) -> pa.Table:
+        """The occurrences of one kind."""
+        return self.occurrences.filter(pc.equal(self.occurrences["kind"], kind))
 
 
 def _numbered(hospital: Hospital, head_kind: str, tail_kind: str) -> _Numbered:
-    visits, rows = hospital.visits, hospital.visit_codes.select(["visit", "code", "kind", "route"])
+    visits = hospital.visits.select(["id", "patient", "ordinal"])
+    visits = visits.sort_by([("patient", "ascending"), ("ordinal", "ascending")])
+    rows = hospital.visit_codes.select(["visit", "code", "kind", "route"])
     kinds = pa.array(sorted({head_kind, tail_kind}))
     rows = rows.filter(pc.is_in(rows["kind"], value_set=kinds))
-    ids = visits["id"].combine_chunks()
-    at = pc.index_in(rows["visit"], value_set=ids)
+    at = pc.index_in(rows["visit"], value_set=visits["id"].combine_chunks())
     rows, at = rows.filter(pc.is_valid(at)), pc.drop_null(at)
-    code, route = (rows[name].combine_chunks().dictionary_encode() for name in ("code", "route"))
-    occurrences = pa.table(
-        {"visit": at, "code": code.indices, "kind": rows["kind"], "route": route.indices}
-    )
-    met = np.ones(len(ids), np.int64)
-    for kind in (head_kind, tail_kind):
-        places = at.filter(pc.equal(rows["kind"], kind)).to_numpy()
-        met *= np.bincount(places, minlength=len(ids))
+    code, codes = _in_alphabet(rows["code"])
+    route, routes = _in_alphabet(rows["route"])
     return _Numbered(
         pa.table(
             {
-                "id": pa.array(np.arange(len(ids), dtype=np.int32)),
+                "id": pa.array(np.arange(visits.num_rows, dtype=np.int32)),
                 "patient": visits["patient"].combine_chunks().dictionary_encode().indices,
                 "ordinal": visits["ordinal"],
             }
         ),
-        occurrences,
-        code.dictionary,
-        route.dictionary,
-        1 + int(met.sum()) // PIECE,
+        pa.table({"visit": at, "code": code, "kind": rows["kind"], "route": route}),
+        codes,
+        routes,
+        head_kind,
+        tail_kind,
     )
 
 
-def _named(pairs: pa.Table, numbered: _Numbered) -> pa.Table:
-    """The pairs under their names again."""
-    names = {"head": numbered.codes, "route": numbered.routes, "tail": numbered.codes}
-    for column, values in names.items():
-        at = pairs.column_names.index(column)
-        pairs = pairs.set_column(at, column, values.take(pairs[column].combine_chunks()))
-    return pairs
+def _in_alphabet(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """A column as numbers, and the names by number, sorted."""
+    coded = column.combine_chunks().dictionary_encode()
+    order = pc.sort_indices(coded.dictionary)
+    place = np.empty(len(order), np.int32)
+    place[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    numbers = place[coded.indices.to_numpy()]
+    return pa.array(numbers, pa.int32()), coded.dictionary.take(order)
 
 
-def pair_expression(
-    visits: Any, occurrences: Any, *, head_kind: str, tail_kind: str, heads: Any = None
-) -> Any:
+def _pieces(numbered: _Numbered) -> Iterator[PairCounts]:
+    visits = numbered.visits.num_rows
+    stays = Stays(
+        *(numbered.visits[name].to_numpy().astype(np.int64) for name in ("patient", "ordinal"))
+    )
+    heads, tails = (numbered.of_kind(kind) for kind in (numbered.head_kind, numbered.tail_kind))
+    # a head is a code and a route; those that occur are numbered anew
+    routes = max(len(numbered.routes), 1)
+    named, head = np.unique(
+        _integers(heads, "code") * routes + _integers(heads, "route"), return_inverse=True
+    )
+    code, route = np.divmod(named, routes)
+    own, tail = np.unique(_integers(tails, "code"), return_inverse=True)
+    head_in = Holdings.of(_integers(heads, "visit"), head, visits, len(named))
+    tail_in = Holdings.of(_integers(tails, "visit"), tail, visits, len(own))
+    many = {
+        "n_head": head_in.many(),
+        "n_tail": tail_in.many(),
+        "n_tail_held": tail_in.many(stays.followed),
+        "n_tail_new": tail_in.new(stays).many(),
+        "n_head_before": head_in.many(stays.followed),
+    }
+    for met in meet(head_in, tail_in, stays, PIECE):
+        pairs = _table(met, numbered, code, route, own, many)
+        yield PairCounts(pairs, visits, numbered.transitions)
+
+
+def _integers(table: pa.Table, column: str) -> Counts:
+    numbers: Counts = table[column].to_numpy().astype(np.int64)
+    return numbers
+
+
+def _table(
+    met: Met,
+    numbered: _Numbered,
+    code: Counts,
+    route: Counts,
+    own: Counts,
+    many: Mapping[str, Counts],
+) -> pa.Table:
+    """Pairs of different codes with all their counts; names as dictionaries."""
+    apart = np.flatnonzero(code[met.head] != own[met.tail])
+    head, tail = met.head[apart], met.tail[apart]
+    numbers = {"head": code[head], "route": route[head], "tail": own[tail]}
+    columns: dict[str, pa.Array] = {
+        name: pa.DictionaryArray.from_arrays(pa.array(each.astype(np.int32)), numbered.names[name])
+        for name, each in numbers.items()
+    }
+    counts = {
+        "n_within": met.within[apart],
+        "n_across": met.across[apart],
+        "n_patients": met.patients[apart],
+        "n_head": many["n_head"][head],
+        "n_tail": many["n_tail"][tail],
+        "n_tail_held": many["n_tail_held"][tail],
+        "n_head_free": many["n_head_before"][head] - met.followed[apart],
+        "n_tail_new": many["n_tail_new"][tail],
+    }
+    columns |= {name: pa.array(each.astype(np.int32)) for name, each in counts.items()}
+    return pa.table(columns)
+
+
+def _no_pairs() -> pa.Table:
+    return PAIRS.empty_table()
+
+
+def pair_expression(visits: Any, occurrences: Any, *, head_kind: str, tail_kind: str) -> Any:
     """The counting as one Ibis expression over two tables, for any engine that Ibis speaks.
 
     Args:
@@ -165,7 +259,6 @@ def pair_expression(
         occurrences: visit, code, kind, route.
         head_kind: the kind of the head.
         tail_kind: the kind of the tail.
-        heads: the occurrences of the heads that are counted; all by default.
     """
     import ibis
 
@@ -174,7 +267,7 @@ def pair_expression(
         "id", "patient", "ordinal", followed=(ibis._.ordinal < ibis._["last"]).cast("int32")
     )
     heads = (
-        _distinct(occurrences if heads is None else heads, head_kind, route=True)
+        _distinct(occurrences, head_kind, route=True)
         .join(stays, ibis._.visit == stays.id)
         .select("visit", "patient", "ordinal", "followed", head="code", route="route")
     )
