@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,9 +12,11 @@ from ehrkg.ehr import schema
 from ehrkg.ehr.codes import WHITE_SPACE
 from ehrkg.ehr.events import code_column, event_rows, read_events
 from ehrkg.ehr.fields import matches
+from ehrkg.ehr.filed import IN_MEMORY, Filed, rows_of
 from ehrkg.ehr.formats import Format, Unit
 from ehrkg.ehr.sources import Source
 from ehrkg.ehr.staging import STAGE, Staged, hold, reject_repeats, settle, stage
+from ehrkg.ehr.visit_codes import visit_codes, whole_visits
 from ehrkg.ehr.visits import read_visits, visit_table
 from ehrkg.foundation.hashing import unit as hashed_unit
 from ehrkg.foundation.ledger import Ledger
@@ -24,9 +27,6 @@ if TYPE_CHECKING:
 
 SPLITS = (("train", 0.7), ("dev", 0.8), ("test", 1.0))
 """Each split and the number in [0, 1) below which a patient's hash falls into it."""
-
-_BREAK, _DIGITS = "\x01", 19
-"""What parts a source from a row's number in a packed text, and the digits of the latter."""
 
 
 def assemble(
@@ -66,13 +66,15 @@ def assemble(
         [("source", "ascending"), ("row", "ascending"), ("unit", "ascending")]
     )
     _account_for_shared_tables(source, form, ledger)
+    codes = _code_table(source, events, form, ledger)
+    in_order, edges = _in_order(source, events)
     hospital = schema.Hospital(
         format=form.name,
         patients=_patient_table(patients),
         visits=visit_table(visits, patients, ledger),
-        events=_event_table(events),
-        codes=_code_table(source, events, form, ledger),
-        visit_codes=_visit_code_table(events),
+        events=in_order,
+        codes=codes,
+        visit_codes=edges,
     )
     progress.advance()
     return hospital
@@ -140,42 +142,24 @@ def split_of(patient: str) -> str:
     return next(name for name, below in SPLITS if place < below)
 
 
-def _event_table(events: Table) -> pa.Table:
-    keys = ["visit", "kind", "code", "route", "source", "row"]
-    return events.select(*schema.EVENTS.names).order_by(keys).to_pyarrow().cast(schema.EVENTS)
+def _in_order(source: Source, events: Table) -> tuple[pa.Table | Filed, pa.Table | Filed]:
+    """The sorted events, and one row for each (visit, code, route) of them: in one pass."""
+    filed = int(events.count().to_pyarrow().as_py()) > IN_MEMORY
+    ordered = events.select(*schema.EVENTS.names).order_by(schema.SORTED_BY["events"])
+    edges: list[pa.Table] = []
+    edge_file = Filed(schema.VISIT_CODES) if filed else None
 
+    def pieces() -> Iterator[pa.Table]:
+        for piece in whole_visits(source.fetch(ordered)):
+            found = visit_codes(piece)
+            edges.append(found) if edge_file is None else edge_file.add(found)
+            yield piece
 
-def _visit_code_table(events: Table) -> pa.Table:
-    """One row for each (visit, code, route), with the place and code of its first row.
-
-    Place and code are packed into one text, of which the least is the first row's: a sort of each
-    group's rows would cost several times as much, and not every engine has a first of a group.
-    """
-    import ibis
-
-    main = (events.drug_type == "MAIN").any()
-    place = events.row.cast("string").lpad(_DIGITS, "0")
-    packed = events.mutate(first=events.source + _BREAK + place + events.raw_code)
-    grouped = packed.group_by(["visit", "code", "kind", "route"]).agg(
-        seq=packed.seq.min(),
-        start=packed.start.min(),
-        stop=packed.stop.max(),
-        drug_type=ibis.ifelse(main, "MAIN", packed.drug_type.min()),
-        n=packed.count(),
-        first=packed["first"].min(),
-    )
-    at = grouped["first"].find(_BREAK)
-    return (
-        grouped.mutate(
-            source=grouped["first"].left(at),
-            row=grouped["first"].substr(at + 1, _DIGITS).cast("int64"),
-            raw_code=grouped["first"].substr(at + 1 + _DIGITS),
-        )
-        .select(*schema.VISIT_CODES.names)
-        .order_by(["visit", "code", "route"])
-        .to_pyarrow()
-        .cast(schema.VISIT_CODES)
-    )
+    in_order = rows_of(pieces(), schema.EVENTS, filed=filed)
+    if edge_file is None:
+        return in_order, pa.concat_tables([schema.VISIT_CODES.empty_table(), *edges])
+    edge_file.done()
+    return in_order, edge_file
 
 
 def _code_table(source: Source, events: Table, form: Format, ledger: Ledger) -> pa.Table:
@@ -186,9 +170,10 @@ def _code_table(source: Source, events: Table, form: Format, ledger: Ledger) -> 
     """
     import ibis
 
-    system = events.code.split(":")[0]
-    written = ibis.ifelse(system == "DRUGNAME", spelled(events.raw_code), events.name)
-    codes = most_written(events.mutate(written=written))
+    rows = events.group_by(["code", "kind", "raw_code", "name"]).agg(n=events.count())
+    system = rows.code.split(":")[0]
+    written = ibis.ifelse(system == "DRUGNAME", spelled(rows.raw_code), rows.name)
+    codes = most_written(rows.mutate(written=written))
     name = codes.written
     names = _names(source, form, ledger)
     if names is not None:
@@ -205,15 +190,15 @@ def spelled(raw_code: StringValue) -> StringValue:
     return raw_code.re_replace(f"[{WHITE_SPACE}]+", " ").strip()
 
 
-def most_written(events: Table) -> Table:
+def most_written(rows: Table) -> Table:
     """For each code, the ``kind`` and ``written`` that stand most often; ties: the least.
 
     Args:
-        events: ``code``, ``kind``, ``written``.
+        rows: ``code``, ``kind``, ``written``, and ``n``: how often it stands there.
     """
     import ibis
 
-    counted = events.group_by(["code", "kind", "written"]).agg(n=lambda t: t.count())
+    counted = rows.group_by(["code", "kind", "written"]).agg(n=rows.n.sum())
     place = ibis.row_number().over(
         group_by=counted.code, order_by=[counted.n.desc(), counted.written, counted.kind]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ehrkg.ehr.codes import WHITE_SPACE, normalise_column
@@ -55,7 +56,10 @@ def read_events(
         rows = _place(rows, usable)
     rows = rows.left_join(usable, rows.visit == usable.visit_id)
     version = rows.version if "version" in unit.columns else ibis.literal("")
-    nameless = rows.code.re_replace(f"[{WHITE_SPACE}.]+", "") == ""
+    noise = [*WHITE_SPACE, ".", ""]
+    nameless = ibis.ifelse(
+        rows.code.left(1).isin(noise), rows.code.re_replace(f"[{WHITE_SPACE}.]+", "") == "", False
+    )
     lost = "no_visit_of_its_date" if unit.by_date else "no_visit"
     reasons = [
         (~rows.patient.isin(patients.patient), "unknown_patient"),
@@ -115,35 +119,20 @@ def event_rows(unit: Unit, rows: Table, name: str, ledger: Ledger) -> Table:
 
     no_time, no_text = ibis.null("timestamp(6)"), ibis.literal("")
     has = set(unit.columns)
-    start = rows.start if "start" in has else no_time
+    record_counts(ledger, name, rows, _oddities(unit, rows))
+    rows = _with_meanings(unit, rows, _count_routes(rows, name, ledger) if "route" in has else ())
     stop = rows.stop if "stop" in has else no_time
-    odd: dict[str, BooleanValue] = {}
-    if "placed" in rows.columns:
-        odd["visit_by_date"] = rows.placed
-    if unit.kind == "drug" and "start" in has:
-        odd["starts_after_discharge"] = rows.start > rows.visit_discharged
     if {"start", "stop"} <= has:
-        backward = rows.stop < rows.start
-        odd["stop_before_start"] = backward
-        stop = ibis.ifelse(backward, no_time, rows.stop)
-        if unit.kind == "drug":
-            lasted = rows.stop.epoch_seconds() - rows.start.epoch_seconds()
-            days = (rows.start.epoch_seconds() % _DAY == 0) & (lasted % _DAY == 0)
-            odd["stops_after_discharge"] = ~backward & (rows.stop > rows.visit_discharged)
-            odd["stopped_within_the_hour"] = ~days & (lasted >= 0) & (lasted < _HOUR)
-    record_counts(ledger, name, rows, odd)
-    route: StringValue = no_text
-    if "route" in has:
-        route = route_column(fold_column(rows.route), _count_routes(rows, name, ledger))
+        stop = ibis.ifelse(rows.stop < rows.start, no_time, rows.stop)
     return rows.select(
         patient="patient",
         visit="visit",
-        code=code_column(unit, rows),
+        code="meant_code",
         kind=ibis.literal(unit.kind),
         seq=rows.seq if "seq" in has else ibis.null("int32"),
-        start=start,
+        start=rows.start if "start" in has else no_time,
         stop=stop,
-        route=route,
+        route=rows.meant_route if "route" in has else no_text,
         drug_type=rows.drug_type.upper() if "drug_type" in has else no_text,
         ndc=_ndc(rows.ndc) if "ndc" in has else no_text,
         raw_code="raw_code",
@@ -153,11 +142,41 @@ def event_rows(unit: Unit, rows: Table, name: str, ledger: Ledger) -> Table:
     ).cast({"seq": "int32", "start": "timestamp(6)", "stop": "timestamp(6)"})
 
 
+def _oddities(unit: Unit, rows: Table) -> dict[str, BooleanValue]:
+    """What is counted of rows that stay."""
+    has = set(unit.columns)
+    odd: dict[str, BooleanValue] = {}
+    if "placed" in rows.columns:
+        odd["visit_by_date"] = rows.placed
+    if unit.kind == "drug" and "start" in has:
+        odd["starts_after_discharge"] = rows.start > rows.visit_discharged
+    if {"start", "stop"} <= has:
+        backward = rows.stop < rows.start
+        odd["stop_before_start"] = backward
+        if unit.kind == "drug":
+            lasted = rows.stop.epoch_seconds() - rows.start.epoch_seconds()
+            days = (rows.start.epoch_seconds() % _DAY == 0) & (lasted % _DAY == 0)
+            odd["stops_after_discharge"] = ~backward & (rows.stop > rows.visit_discharged)
+            odd["stopped_within_the_hour"] = ~days & (lasted >= 0) & (lasted < _HOUR)
+    return odd
+
+
+def _with_meanings(unit: Unit, rows: Table, words: Collection[str]) -> Table:
+    """Rows with ``meant_code`` and ``meant_route``, each made once for what is written often."""
+    keys = [key for key in ("code", "version", "route") if key in unit.columns]
+    written = rows.select(*keys).distinct()
+    meant = {"meant_code": code_column(unit, written)}
+    if "route" in keys:
+        meant["meant_route"] = route_column(fold_column(written.route), words)
+    meanings = written.select(**{f"written_{key}": written[key] for key in keys}, **meant)
+    return rows.join(meanings, [rows[key] == meanings[f"written_{key}"] for key in keys])
+
+
 def _ndc(text: StringValue) -> StringValue:
     """A drug's NDC as written; a row of zeros is none."""
     import ibis
 
-    return ibis.ifelse(text.re_search("^0*$"), "", text)
+    return ibis.ifelse(text.startswith("0"), ibis.ifelse(text.re_search("^0*$"), "", text), text)
 
 
 def code_column(unit: Unit, rows: Table) -> Column:
@@ -175,12 +194,13 @@ def code_column(unit: Unit, rows: Table) -> Column:
 
 def _count_routes(rows: Table, name: str, ledger: Ledger) -> set[str]:
     """The known words for routes that occur; the unknown ones are counted in the ledger."""
-    words = rows.select(word=fold_column(rows.route))
-    found = words.group_by("word").agg(n=words.count()).to_pyarrow().to_pylist()
+    written = rows.group_by("route").agg(n=rows.count())
+    words = written.select("n", word=fold_column(written.route))
+    found = words.group_by("word").agg(n=words.n.sum()).to_pyarrow().to_pylist()
     counted = [each for each in found if each["word"] not in WORDS]
     counted.sort(key=lambda each: (-each["n"], each["word"]))
     for each in counted[:ROUTE_WORDS_NAMED]:
-        record_mended(ledger, f"{name}.unknown_route.{each['word']}", each["n"])
-    rest = sum(each["n"] for each in counted[ROUTE_WORDS_NAMED:])
+        record_mended(ledger, f"{name}.unknown_route.{each['word']}", int(each["n"]))
+    rest = sum(int(each["n"]) for each in counted[ROUTE_WORDS_NAMED:])
     record_mended(ledger, f"{name}.unknown_route", rest)
     return {each["word"] for each in found} & set(WORDS)

@@ -246,7 +246,7 @@ def _written(events: pa.Table) -> dict[str, str]:
     try:
         drugs = events.filter(pc.starts_with(events["code"], "DRUGNAME:"))
         rows = ibis.memtable(drugs.select(["code", "kind", "raw_code"]))
-        found = con.to_pyarrow(most_written(rows.mutate(written=spelled(rows.raw_code))))
+        found = con.to_pyarrow(most_written(rows.mutate(written=spelled(rows.raw_code), n=1)))
     finally:
         con.disconnect()
     return dict(zip(found["code"].to_pylist(), found["written"].to_pylist(), strict=True))

@@ -58,6 +58,9 @@ def _empty_words() -> tuple[str, ...]:
     return tuple(yaml.safe_load(text))
 
 
+_LONGEST_EMPTY = max(map(len, _empty_words()))
+
+
 def _where(likely: BooleanValue, test: BooleanValue) -> BooleanValue:
     """A test that is costly, made only where a cheap one says that it may hold."""
     import ibis
@@ -82,7 +85,7 @@ REPAIRS: tuple[Repair, ...] = (
     Repair(
         "empty_word",
         frozenset({"text", "id", "key", "int", "time", "code"}),
-        lambda value: value.isin(_empty_words()),
+        lambda value: _where(value.length() <= _LONGEST_EMPTY, value.isin(_empty_words())),
         lambda _: "",
     ),
     Repair(

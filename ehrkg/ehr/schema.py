@@ -5,10 +5,12 @@ Column order, types and sort keys are part of the interface; every reader produc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+
+from ehrkg.ehr.filed import Filed, scan
 
 TIME = pa.timestamp("s")
 
@@ -87,9 +89,28 @@ VISIT_CODES = pa.schema(
 """One row for each (visit, code, route): the edges of the graph. Sorted by visit, code, route."""
 
 
+class _Rows:
+    """A table of a hospital, or what stands for one that is filed until it is asked for."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> pa.Table:
+        if instance is None:
+            raise AttributeError(self.name)  # no default, as dataclasses ask
+        value: pa.Table | Filed = vars(instance)[self.name]
+        return value.table if isinstance(value, Filed) else value
+
+    def __set__(self, instance: object, value: pa.Table | Filed) -> None:
+        vars(instance)[self.name] = value
+
+
 @dataclass(frozen=True)
 class Hospital:
     """What a hospital's tables say, read and normalised.
+
+    Events and visit codes may be filed, where there are many: they are loaded when they are first
+    asked for as tables. ``scan`` and ``count`` never load them.
 
     Attributes:
         format: the reader's name ("mimic4").
@@ -99,9 +120,26 @@ class Hospital:
     format: str
     patients: pa.Table
     visits: pa.Table
-    events: pa.Table
+    events: _Rows = _Rows()
     codes: pa.Table
-    visit_codes: pa.Table
+    visit_codes: _Rows = _Rows()
+
+    def scan(
+        self, table: str, columns: Sequence[str], *, coded: Sequence[str] = ()
+    ) -> Iterator[pa.Table]:
+        """Columns of ``events`` or ``visit_codes`` in pieces, in the table's order.
+
+        Args:
+            table: which of the two.
+            columns: which columns.
+            coded: those of text that are given as dictionaries.
+        """
+        return scan(vars(self)[table], columns, coded)
+
+    def count(self, table: str) -> int:
+        """How many rows ``events`` or ``visit_codes`` has."""
+        rows = vars(self)[table]
+        return int(rows.rows if isinstance(rows, Filed) else rows.num_rows)
 
 
 SORTED_BY: Mapping[str, tuple[str, ...]] = {

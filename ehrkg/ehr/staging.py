@@ -22,7 +22,14 @@ from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.ledger import Ledger
 
 if TYPE_CHECKING:
-    from ibis.expr.types import BooleanValue, Column, StringColumn, StringValue, Table
+    from ibis.expr.types import (
+        BooleanValue,
+        Column,
+        IntegerScalar,
+        StringColumn,
+        StringValue,
+        Table,
+    )
 
 STAGE = "read"
 """The stage's name in the ledger and the quarantine."""
@@ -48,6 +55,9 @@ _OURS = "our "
 
 _SHORTEST_DATE = 10
 """Shorter words that engines take for times ("epoch", "infinity") are none."""
+
+_GLANCE = 1_000
+"""So many rows are looked at before all are."""
 
 _INTEGER = r"^[+-]?\d+$"
 _EXPECTED = {"time": "YYYY-MM-DD HH:MM:SS or YYYY-MM-DD", "int": "a whole number"}
@@ -272,17 +282,27 @@ def _is_bad(text: StringValue, field: Field) -> BooleanValue:
 def _check_types(laid: Laid, text: Table) -> None:
     """A column of which no value is of its type is no column of dates with a few slips."""
     checked = [key for key, field in laid.unit.columns.items() if field.type in _EXPECTED]
+    if not checked:
+        return
+    # nearly always some value among the first rows settles it
+    for rows in (text.limit(_GLANCE), text):
+        found = rows.aggregate(**_measures(laid, rows, checked)).to_pyarrow().to_pylist()[0]
+        none = [key for i, key in enumerate(checked) if found[f"filled{i}"] == found[f"bad{i}"]]
+        if not none:
+            return
+    for place, key in enumerate(checked):
+        if found[f"filled{place}"] and found[f"bad{place}"] == found[f"filled{place}"]:
+            raise _no_value_of_type(laid, text, key)
+
+
+def _measures(laid: Laid, text: Table, checked: Sequence[str]) -> dict[str, IntegerScalar]:
+    """How many values of each column there are, and how many are not of its type."""
     measures = {}
     for place, key in enumerate(checked):
         field = laid.unit.columns[key]
         measures[f"bad{place}"] = _is_bad(text[key], field).sum()
         measures[f"filled{place}"] = text.count() if field.needed else (text[key] != "").sum()
-    if not measures:
-        return
-    found = text.aggregate(**measures).to_pyarrow().to_pylist()[0]
-    for place, key in enumerate(checked):
-        if found[f"filled{place}"] and found[f"bad{place}"] == found[f"filled{place}"]:
-            raise _no_value_of_type(laid, text, key)
+    return measures
 
 
 def _no_value_of_type(laid: Laid, text: Table, key: str) -> InputError:

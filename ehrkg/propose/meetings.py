@@ -86,7 +86,8 @@ class Holdings:
         """The distinct pairs, sorted."""
         keys = np.sort(visit * max(things, 1) + thing)
         keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]]
-        return cls(*np.divmod(keys, max(things, 1)), visits, things)
+        rows, held = np.divmod(keys, max(things, 1))
+        return cls(rows, held, visits, things)
 
     @cached_property
     def starts(self) -> Counts:

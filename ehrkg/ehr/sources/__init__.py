@@ -8,12 +8,13 @@ nothing else in the package speaks an engine's own language.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from ibis.expr.types import Table
 
 ROW_COLUMNS = ("source", "row")
@@ -97,6 +98,10 @@ class Source(Protocol):
 
     def keep(self, rows: Table, name: str) -> Table:
         """Compute rows now and hold them in the engine under a name of their own."""
+        ...
+
+    def fetch(self, rows: Table) -> Iterator[pa.RecordBatch]:
+        """Bring rows here, in their order, a batch at a time."""
         ...
 
     def release(self, name: str) -> None:

@@ -6,7 +6,7 @@ what was read of them: the same in every engine. Rows equal in all that was read
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -15,6 +15,7 @@ from ehrkg.foundation.closing import Closing
 from ehrkg.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from ibis.backends import BaseBackend
     from ibis.expr.types import Table
 
@@ -101,6 +102,10 @@ class ConnectionTables(Closing):
             _execute(self._con, _HOLD[self._con.name].format(held, self._con.compile(rows)))
             return self._con.table(held)
         return self._con.create_table(held, rows, temp=True)
+
+    def fetch(self, rows: Table) -> Iterator[pa.RecordBatch]:
+        """See ``Source.fetch``; an engine's answer comes as a whole."""
+        yield from rows.to_pyarrow().to_batches()
 
     def release(self, name: str) -> None:
         """See ``Source.release``."""

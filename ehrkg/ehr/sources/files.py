@@ -1,20 +1,36 @@
-"""Tables in files, read by a DuckDB engine of their own."""
+"""Tables in files, read by a DuckDB engine of their own.
+
+What the engine holds lies in Parquet files in a scratch folder, not in its memory: a column of few
+different words is then a small one, and tables larger than the memory can be read.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ehrkg.ehr.sources import Note, RawTable, csv_files, parquet_files
+from ehrkg.ehr.sources.csv_files import pattern, quoted
 from ehrkg.ehr.sources.finding import Part
 from ehrkg.ehr.sources.opening import check_unchanged, state, unpack
 from ehrkg.foundation.errors import InputError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from ibis.expr.types import Table
+
+
+ENGINE_MEMORY = 2 << 30
+"""Bytes that the engine may use at once; what it sorts or joins beyond that goes to disk."""
+
+SHARE_OF_MEMORY = 0.4
+"""Its share of the machine's memory where that is less."""
+
+_BATCH = 100_000
 
 
 class FileTables:
@@ -31,11 +47,13 @@ class FileTables:
     ) -> None:
         import ibis
 
-        settings = {"temp_directory": scratch} | ({"threads": threads} if threads else {})
+        settings: dict[str, Any] = {"temp_directory": scratch, "memory_limit": _memory()}
+        settings |= {"threads": threads} if threads else {}
         self._files = files
         self._scratch = Path(tempfile.mkdtemp(prefix="unpacked-", dir=scratch))
         self._unpacked: dict[str, Part] = {}
-        self._views: set[str] = set()
+        self._held: dict[str, list[Path]] = {}
+        self._files_made = 0
         self._con = ibis.duckdb.connect(**settings)
 
     def __enter__(self) -> Self:
@@ -83,14 +101,14 @@ class FileTables:
         read = [parquet_files.check(p) if p.is_parquet else csv_files.check(p) for p in parts]
         written = {column.strip().lower(): column for each in read for column in each.header}
         wanted = sorted(set(columns) & set(written))
-        if all(part.is_parquet for part in parts):
-            self._views.add(name)
-            selects = " UNION ALL ".join(each.select(wanted) for each in read)
-            self._con.raw_sql(f'CREATE TEMP VIEW "{name}" AS {selects}')
-        else:
-            for place, (part, each) in enumerate(zip(parts, read, strict=True)):
-                verb = f'INSERT INTO "{name}"' if place else f'CREATE TEMP TABLE "{name}" AS'
-                csv_files.execute(self._con, part, f"{verb} {each.select(wanted)}")
+        self._held[name] = []
+        selects = [
+            each.select(wanted)
+            if isinstance(each, parquet_files.ParquetFile)
+            else self._copied(name, each.select(wanted), part)
+            for part, each in zip(parts, read, strict=True)
+        ]
+        self._con.raw_sql(f'CREATE TEMP VIEW "{name}" AS {" UNION ALL ".join(selects)}')
         for part, was in zip(parts, before, strict=True):
             check_unchanged(part, was)
         text = self._con.table(name)
@@ -126,13 +144,37 @@ class FileTables:
 
     def keep(self, rows: Table, name: str) -> Table:
         """See ``Source.keep``."""
-        self._con.raw_sql(f'CREATE TEMP TABLE "{name}" AS {self._con.compile(rows)}')
+        self._held[name] = []
+        held = self._copied(name, self._con.compile(rows))
+        self._con.raw_sql(f'CREATE TEMP VIEW "{name}" AS {held}')
         return self._con.table(name)
+
+    def fetch(self, rows: Table) -> Iterator[pa.RecordBatch]:
+        """See ``Source.fetch``."""
+        yield from self._con.con.sql(self._con.compile(rows)).to_arrow_reader(_BATCH)
 
     def release(self, name: str) -> None:
         """See ``Source.release``."""
-        kind = "VIEW" if name in self._views else "TABLE"
-        self._con.raw_sql(f'DROP {kind} IF EXISTS "{name}"')
+        self._con.raw_sql(f'DROP VIEW IF EXISTS "{name}"')
+        for path in self._held.pop(name, ()):
+            path.unlink()
+
+    def _copied(self, name: str, rows: str, part: Part | None = None) -> str:
+        """Put rows into a file of the scratch folder, and the SQL that reads it."""
+        self._files_made += 1
+        path = self._scratch / f"held-{self._files_made}.parquet"
+        sql = f"COPY ({rows}) TO {quoted(str(path))} (FORMAT parquet, COMPRESSION lz4_raw)"
+        if part is None:
+            self._con.raw_sql(sql)
+        else:
+            csv_files.execute(self._con, part, sql)
+        self._held[name].append(path)
+        return f"SELECT * FROM read_parquet({quoted(pattern(path))})"  # noqa: S608
+
+
+def _memory() -> str:
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{min(ENGINE_MEMORY, int(whole * SHARE_OF_MEMORY)) >> 20}MiB"
 
 
 def columns_of(parts: Sequence[Part]) -> Sequence[str]:
