@@ -92,12 +92,10 @@ VISIT_CODES = pa.schema(
 class _Rows:
     """A table of a hospital, or what stands for one that is filed until it is asked for."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
 
     def __get__(self, instance: object, owner: type | None = None) -> pa.Table:
-        if instance is None:
-            raise AttributeError(self.name)  # no default, as dataclasses ask
         value: pa.Table | Filed = vars(instance)[self.name]
         return value.table if isinstance(value, Filed) else value
 
@@ -120,9 +118,9 @@ class Hospital:
     format: str
     patients: pa.Table
     visits: pa.Table
-    events: _Rows = _Rows()
+    events: pa.Table
     codes: pa.Table
-    visit_codes: _Rows = _Rows()
+    visit_codes: pa.Table
 
     def scan(
         self, table: str, columns: Sequence[str], *, coded: Sequence[str] = ()
@@ -140,6 +138,11 @@ class Hospital:
         """How many rows ``events`` or ``visit_codes`` has."""
         rows = vars(self)[table]
         return int(rows.rows if isinstance(rows, Filed) else rows.num_rows)
+
+
+# after the class is made: its fields have no defaults
+for _name in ("events", "visit_codes"):
+    setattr(Hospital, _name, _Rows(_name))
 
 
 SORTED_BY: Mapping[str, tuple[str, ...]] = {

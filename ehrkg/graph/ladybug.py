@@ -232,6 +232,31 @@ class LadybugStore(Closing):
                 self._copy_edges(edge, start, end, part)
         return new
 
+    def write_edge_pieces(self, edge_type: str, pieces: Iterable[pa.Table]) -> int:
+        """See ``GraphStore.write_edge_pieces``."""
+        self._begin_writing()
+        edge = tables.edge_type(edge_type)
+        new = 0
+        with self._session.busy:
+            if self._has_edges(edge):
+                return sum(self.write_edges(edge_type, piece) for piece in pieces)
+            for piece in pieces:
+                given = tables.edges_to_write(edge, piece)
+                self._check_ends(edge, given)
+                for start, end, part in tables.by_join(edge, given):
+                    self._copy_edges(edge, start, end, part)
+                new += given.num_rows
+        return new
+
+    def _has_edges(self, edge: EdgeType) -> bool:
+        starts = "|".join(sorted({start for start, _ in edge.joins}))
+        found = self._session.read(
+            f"MATCH (a:{starts})-[r:{edge.type}]->() WHERE a.build = $build "
+            "RETURN a.id AS id LIMIT 1",
+            {"build": self.build},
+        )
+        return bool(found.num_rows)
+
     def _check_ends(self, edge: EdgeType, given: pa.Table) -> None:
         for start, end, part in tables.by_join(edge, given):
             for side, label in (("from", start), ("to", end)):

@@ -245,6 +245,10 @@ class Neo4jStore(Closing):
 
         return self._claimed(work) if given.num_rows else 0
 
+    def write_edge_pieces(self, edge_type: str, pieces: Iterable[pa.Table]) -> int:
+        """See ``GraphStore.write_edge_pieces``."""
+        return sum(self.write_edges(edge_type, piece) for piece in pieces)
+
     def _check_ends(self, edge: EdgeType, given: pa.Table) -> None:
         for start, end, part in tables.by_join(edge, given):
             for side, label in (("from", start), ("to", end)):

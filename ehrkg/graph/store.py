@@ -62,6 +62,15 @@ class GraphStore(Protocol):
         """
         ...
 
+    def write_edge_pieces(self, edge_type: str, pieces: Iterable[pa.Table]) -> int:
+        """``write_edges`` of a table too large to hold.
+
+        Args:
+            edge_type: a type of ``schema.EDGES``.
+            pieces: tables as for ``write_edges``; no two hold edges that leave one node.
+        """
+        ...
+
     def check_carried(self, name: str, table: pa.Table) -> None:
         """Refuse what the engine has no value for, before anything is written.
 

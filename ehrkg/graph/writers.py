@@ -8,11 +8,13 @@ no edge is lost and none of these is taken for something an ontology or a hospit
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.ehr.schema import Hospital
+from ehrkg.ehr.schema import VISIT_CODES, Hospital
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.hashing import short_id
 from ehrkg.graph import rows
@@ -23,6 +25,9 @@ from ehrkg.ontology.schema import Knowledge
 MAPPING_ID = "m"
 """Prefix of the ids given to rows of MAPPINGS; edges of EDGES have ids that begin with "e"."""
 _IDS_PIECE = 100_000
+
+_EDGES_PIECE = 3_000_000
+"""Edges handed to the engine at a time; pieces much smaller slow it down, larger take memory."""
 
 
 def write_hospital(store: GraphStore, hospital: Hospital) -> None:
@@ -41,7 +46,9 @@ def write_hospital(store: GraphStore, hospital: Hospital) -> None:
     store.write_edges("HAS_VISIT", _edges(hospital.visits, "patient", "id"))
     _replace_edges(store, "NEXT", hospital.visits.column("id"), _next_visits(hospital.visits))
     store.write_nodes("Code", _with(hospital.codes, "recorded", True))
-    kinds = set(_sorted_unique(hospital.visit_codes.column("kind")))
+    kinds: set[str] = set()
+    for piece in hospital.scan("visit_codes", ["kind"], coded=["kind"]):
+        kinds.update(pc.unique(piece["kind"]).to_pylist())
     if strange := sorted(kinds - set(RECORDED_AS)):
         raise InputError(
             "a code of an unknown kind",
@@ -50,11 +57,7 @@ def write_hospital(store: GraphStore, hospital: Hospital) -> None:
             expected=", ".join(RECORDED_AS),
         )
     for kind, edge_type in RECORDED_AS.items():
-        part = hospital.visit_codes.filter(pc.equal(hospital.visit_codes.column("kind"), kind))
-        table = part.drop_columns(["kind"]).rename_columns({"visit": "from", "code": "to"})
-        if edge_type == "PERFORMED":
-            table = table.rename_columns({"start": "time"})
-        store.write_edges(edge_type, table)
+        store.write_edge_pieces(edge_type, _recorded(hospital, kind, edge_type))
     _join_tree(store)
 
 
@@ -162,6 +165,34 @@ def write_templates(store: GraphStore, templates: pa.Table) -> None:
 
 
 # -- parts ---------------------------------------------------------------------------------
+
+
+def _recorded(hospital: Hospital, kind: str, edge_type: str) -> Iterator[pa.Table]:
+    """The edges from visits to codes of a kind, in pieces; the edges of a visit stay together."""
+    names = VISIT_CODES.names
+    texts = [field.name for field in VISIT_CODES if pa.types.is_string(field.type)]
+    times = {"start": "time"} if edge_type == "PERFORMED" else {}
+    waiting: list[pa.Table] = []
+
+    def edges(rows: pa.Table) -> pa.Table:
+        table = rows.drop_columns(["kind"]).unify_dictionaries()
+        renamed = {"visit": "from", "code": "to"} | times
+        return table.rename_columns([renamed.get(name, name) for name in table.column_names])
+
+    for piece in hospital.scan("visit_codes", names, coded=texts):
+        part = piece.filter(pc.equal(piece["kind"].cast(pa.string()), kind))
+        if not part.num_rows:
+            continue
+        if sum(each.num_rows for each in waiting) >= _EDGES_PIECE:
+            # the new rows begin with what is left of the last visit
+            same = pc.equal(part["visit"].cast(pa.string()), waiting[-1]["visit"][-1].as_py())
+            rest = int(pc.sum(same).as_py() or 0)
+            yield edges(pa.concat_tables([*waiting, part.slice(0, rest)]))
+            waiting, part = [], part.slice(rest)
+        if part.num_rows:
+            waiting.append(part)
+    if waiting:
+        yield edges(pa.concat_tables(waiting))
 
 
 def _write_synonyms(store: GraphStore, synonyms: pa.Table) -> None:

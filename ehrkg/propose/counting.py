@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,10 @@ def count_pairs(
     else:
         import ibis
 
-        visits, occurrences = ibis.memtable(numbered.visits), ibis.memtable(numbered.occurrences)
+        plain = numbered.occurrences.set_column(
+            2, "kind", numbered.occurrences["kind"].cast(pa.string())
+        )
+        visits, occurrences = ibis.memtable(numbered.visits), ibis.memtable(plain)
         counted = pair_expression(visits, occurrences, head_kind=head_kind, tail_kind=tail_kind)
         found = con.to_pyarrow(counted)
         pairs = found.select(PAIRS.names)
@@ -146,16 +149,18 @@ class _Numbered:
 
     def of_kind(self, kind: str) -> pa.Table:
         """The occurrences of one kind."""
-        return self.occurrences.filter(pc.equal(self.occurrences["kind"], kind))
+        kinds = self.occurrences["kind"].combine_chunks()
+        place = pc.index(kinds.dictionary, kind).as_py()
+        return self.occurrences.filter(pc.equal(kinds.indices, place))
 
 
 def _numbered(hospital: Hospital, head_kind: str, tail_kind: str) -> _Numbered:
     visits = hospital.visits.select(["id", "patient", "ordinal"])
     visits = visits.sort_by([("patient", "ascending"), ("ordinal", "ascending")])
-    rows = hospital.visit_codes.select(["visit", "code", "kind", "route"])
-    kinds = pa.array(sorted({head_kind, tail_kind}))
-    rows = rows.filter(pc.is_in(rows["kind"], value_set=kinds))
-    at = pc.index_in(rows["visit"], value_set=visits["id"].combine_chunks())
+    rows = _recorded(hospital, {head_kind, tail_kind})
+    visit = rows["visit"].combine_chunks()
+    place = pc.index_in(visit.dictionary, value_set=visits["id"].combine_chunks())
+    at = place.take(visit.indices)
     rows, at = rows.filter(pc.is_valid(at)), pc.drop_null(at)
     code, codes = _in_alphabet(rows["code"])
     route, routes = _in_alphabet(rows["route"])
@@ -173,6 +178,19 @@ def _numbered(hospital: Hospital, head_kind: str, tail_kind: str) -> _Numbered:
         head_kind,
         tail_kind,
     )
+
+
+def _recorded(hospital: Hospital, kinds: Collection[str]) -> pa.Table:
+    """Visit, code, kind and route of what is recorded of some kinds, all as dictionaries."""
+    names = ["visit", "code", "kind", "route"]
+    wanted = pa.array(sorted(kinds))
+    parts = [
+        piece.filter(pc.is_in(piece["kind"].cast(pa.string()), value_set=wanted))
+        for piece in hospital.scan("visit_codes", names, coded=names)
+    ]
+    coded = pa.dictionary(pa.int32(), pa.string())
+    empty = pa.schema([(name, coded) for name in names]).empty_table()
+    return pa.concat_tables([empty, *parts]).unify_dictionaries().combine_chunks()
 
 
 def _in_alphabet(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
+import ibis
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.propose import Cooccurrence, counting
+from ehrkg.propose.chance import at_least
 from ehrkg.propose.counting import count_pairs
 from tests.propose.worlds import KINDS, hospital
 
@@ -64,6 +68,29 @@ def test_counts_equal_a_plain_enumeration(head_kind, tail_kind, patients):
         assert row["n_within"] == within[pair]
         assert row["n_across"] == across[pair]
         assert row["n_patients"] == patients_with[pair]
+
+
+@settings(max_examples=5, deadline=None)
+@given(patients=histories)
+def test_an_engine_counts_the_same(patients):
+    told, con = hospital(patients), ibis.duckdb.connect()
+    for head_kind in ("diagnosis", "drug"):
+        kinds = {"head_kind": head_kind, "tail_kind": "diagnosis"}
+        assert count_pairs(told, **kinds, con=con).pairs.equals(count_pairs(told, **kinds).pairs)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1, 10**5).flatmap(
+        lambda m: st.tuples(st.just(m), st.integers(1, m), st.integers(1, m))
+    ),
+    st.floats(0, 1),
+)
+def test_p_is_that_of_the_hypergeometric_distribution(margins, part):
+    places, head, tail = margins
+    n = max(1, round(part * min(head, tail)))
+    counts = (np.array([each]) for each in (n, head, tail, places))
+    assert at_least(*counts) == pytest.approx(hypergeom.sf(n - 1, places, head, tail), abs=1e-7)
 
 
 @pytest.mark.parametrize("head_kind", ["diagnosis", "drug"])

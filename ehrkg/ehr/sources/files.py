@@ -151,7 +151,10 @@ class FileTables:
 
     def fetch(self, rows: Table) -> Iterator[pa.RecordBatch]:
         """See ``Source.fetch``."""
-        yield from self._con.con.sql(self._con.compile(rows)).to_arrow_reader(_BATCH)
+        found = self._con.con.sql(self._con.compile(rows))
+        # the second is what DuckDB 1 calls it
+        reader = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
+        yield from reader(_BATCH)
 
     def release(self, name: str) -> None:
         """See ``Source.release``."""
