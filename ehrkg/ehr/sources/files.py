@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 
-ENGINE_MEMORY = 2 << 30
-"""Bytes that the engine may use at once; what it sorts or joins beyond that goes to disk."""
+ENGINE_MEMORY, MEMORY_A_THREAD = 1 << 30, 512 << 20
+"""Bytes that the engine may use at once, and more of them for each thread, which has buffers of its
+own; what it sorts or joins beyond that goes to disk."""
 
 SHARE_OF_MEMORY = 0.4
 """Its share of the machine's memory where that is less."""
@@ -47,7 +48,7 @@ class FileTables:
     ) -> None:
         import ibis
 
-        settings: dict[str, Any] = {"temp_directory": scratch, "memory_limit": _memory()}
+        settings: dict[str, Any] = {"temp_directory": scratch, "memory_limit": _memory(threads)}
         settings |= {"threads": threads} if threads else {}
         self._files = files
         self._scratch = Path(tempfile.mkdtemp(prefix="unpacked-", dir=scratch))
@@ -175,9 +176,10 @@ class FileTables:
         return f"SELECT * FROM read_parquet({quoted(pattern(path))})"  # noqa: S608
 
 
-def _memory() -> str:
+def _memory(threads: int | None) -> str:
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{min(ENGINE_MEMORY, int(whole * SHARE_OF_MEMORY)) >> 20}MiB"
+    wanted = ENGINE_MEMORY + MEMORY_A_THREAD * (threads or os.cpu_count() or 1)
+    return f"{min(wanted, int(whole * SHARE_OF_MEMORY)) >> 20}MiB"
 
 
 def columns_of(parts: Sequence[Part]) -> Sequence[str]:
