@@ -94,7 +94,9 @@ def environment(folder: Path) -> tuple[Path, str]:
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "pyhealth"], check=True)
+        # what it leans on unsaid: a numpy that its pandas was built for, and pkg_resources
+        wanted = ["pyhealth", "numpy<2", "setuptools<80"]
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
     version = "from importlib.metadata import version; print(version('pyhealth'))"
     found = subprocess.run([python, "-c", version], check=True, capture_output=True, text=True)
     return python, found.stdout.strip()
