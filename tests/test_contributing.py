@@ -61,7 +61,7 @@ with open_store("graph.lbug") as store:
     plain = {"from": edge["subject"], "to": edge["object"], "id": edge["id"]}
     store.write_edges("EXACERBATES", pa.Table.from_pylist([plain]))
     counts = store.counts()
-from ehrkg.benchmark import make_questions, make_templates
+from ehrkg.benchmark import Benchmark, make_questions, make_templates
 from tests.benchmark.worlds import many_pairs
 
 world = many_pairs()
@@ -69,8 +69,9 @@ for row in world.relations:
     row["tasks"] = ["complication"]
 parts = world.hospital, world.knowledge, world.mapping, world.verified
 templates = make_templates(*parts)
-questions = make_questions(templates, *parts).items.to_pylist()
-own = [row for row in questions if row["task"] == "complication"]
+items = make_questions(templates, *parts).items
+own = [row for row in items.to_pylist() if row["task"] == "complication"]
+Benchmark(items, templates).export("text", Path("exported"))
 print(json.dumps({
     "ehrkg": ehrkg.__file__,
     "format": hospital.format,
@@ -79,6 +80,8 @@ print(json.dumps({
     "edge": [edge["subject"], edge["predicate"], edge["object"], edge["licence"]],
     "relation": found.relations.select(["verdict", "reasons"]).to_pylist()[0],
     "counts": counts,
+    "exported": sorted(path.name for path in Path("exported").iterdir()),
+    "text": Path("exported/questions.txt").read_text(),
     "own": [[row["format"], row["stem"]] for row in own],
 }))
 """
@@ -149,6 +152,11 @@ def test_the_graph_holds_the_predicate_too(said):
 def test_a_task_of_diagnoses_is_a_row_in_each_table(said):
     assert {"mcq", "oeq"} <= {form for form, _ in said["own"]}
     assert all("what is listed can cause" in stem for _, stem in said["own"])
+
+
+def test_an_export_is_one_module(said):
+    assert said["exported"] == ["DATASHEET.md", "questions.txt"]
+    assert all(stem in said["text"] for _, stem in said["own"])
 
 
 def test_every_path_that_the_document_names_is_there(root: Path):
