@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from ehrkg.benchmark import ITEMS, Benchmark, Recipe
 from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.storage import write_parquet
 from tests.benchmark.worlds import sound
 
 
@@ -231,3 +233,30 @@ def test_an_empty_cut_is_a_benchmark_too(bench: Benchmark) -> None:
     assert len(none.sample(5, by="task")) == 0
     with pytest.raises(UsageError, match="leaves one part without items; there are 0 values"):
         none.split("patient")
+
+
+def written(bench: Benchmark, folder: Path, form: str) -> Benchmark:
+    """The benchmark in the folder of a build whose tables were read as some format."""
+    folder.mkdir(parents=True)
+    write_parquet(bench.to_arrow(), folder / "items.parquet")
+    write_parquet(bench.templates(), folder / "templates.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"format": form}))
+    return Benchmark.open(folder)
+
+
+def test_the_same_admissions_under_other_ids_are_not_put_together(
+    bench: Benchmark, tmp_path: Path
+) -> None:
+    train, test, _ = bench.split("patient")
+    older = written(train, tmp_path / "older", "mimic3")
+    newer = written(test, tmp_path / "newer", "mimic4")
+    with pytest.raises(UsageError, match="hold the same admissions under other ids"):
+        older.concat(newer)
+    other = written(test, tmp_path / "other", "omop")
+    assert older.concat(other).fingerprint == bench.fingerprint
+
+
+def test_a_folder_may_be_called_anything(bench: Benchmark, tmp_path: Path) -> None:
+    opened = written(bench, tmp_path / "it's [a] 100% *new?* folder, ünd", "omop")
+    assert opened.describe() == bench.describe()
+    assert opened.filter(sex="F").fingerprint == bench.filter(sex="F").fingerprint
