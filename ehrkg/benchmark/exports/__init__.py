@@ -51,8 +51,8 @@ class _Exports(Mapping[str, Export]):
 EXPORTS: Mapping[str, Export] = _Exports()
 """Every format by name.
 
->>> list(EXPORTS)
-['csv', 'hf', 'inspect', 'jsonl', 'lm-eval', 'meds', 'rehydrate']
+>>> EXPORTS["hf"].title
+'a Hugging Face dataset with card and Croissant metadata'
 """
 
 
@@ -70,7 +70,7 @@ def export(bench: Benchmark, to: str, folder: Path, **options: Any) -> Path:
     >>> export(none, "jsonlines", Path(tempfile.mkdtemp()))
     Traceback (most recent call last):
     ehrkg.foundation.errors.UsageError: no such format: 'jsonlines'; near it: jsonl
-      do: use csv, hf, inspect, jsonl, lm-eval, meds, rehydrate
+      do: use csv, ...
     """
     if to not in EXPORTS:
         near = get_close_matches(to, list(EXPORTS), n=2, cutoff=0.5)
