@@ -268,7 +268,13 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
         ]
     )
     corrected = iter(p_values)
-    return [
+    silent = sorted(set(benchmark.column("task").unique().to_pylist()) - set(tasks))
+    nothing = "no question of choice of this task to guess at"
+    unasked = [
+        CheckRow("adversaries", task, 0, 0.0, limits["times_chance"], UNSURE, nothing)
+        for task in silent
+    ]
+    return unasked + [
         _adversary_row(name, task, text, estimate, n, next(corrected) if _told(estimate) else 1.0)
         for name, task, text, estimate, n in measured
     ]

@@ -89,6 +89,13 @@ def test_what_was_not_measured_is_not_ok() -> None:
     assert not {"seen in history", "not in history"} & {row.rule for row in report}
 
 
+def test_without_questions_of_choice_nothing_is_shown_of_giveaways() -> None:
+    report = check(sound().filter(format="oeq"), facts=facts_of(many_pairs()))
+    assert report.ok
+    assert not report.green
+    assert status(report, "adversaries") == {"too few to tell"}
+
+
 def test_without_events_or_pool_it_is_not_green() -> None:
     bench = sound()
     report = check(Benchmark.from_tables(templates=bench.templates(), items=bench.to_arrow()))
