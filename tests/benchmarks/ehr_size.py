@@ -178,7 +178,8 @@ def growth(all_found: dict[float, dict[str, dict[str, float]]]) -> None:
         for stage in ("read", "load", "count"):
             rows = large["rows"]["events"] / small["rows"]["events"]
             times = large[stage]["cpu"] / small[stage]["cpu"] / rows
-            odd = "" if 1 / BAND < times < BAND else "  <- not linear"
+            odd = " <- more than linear" if times > BAND else ""
+            odd = " (less: fixed costs weigh less)" if times < 1 / BAND else odd
             print(f"{stage}, {low:g} to {high:g}: {times:.2f} times as long a row{odd}")
 
 
