@@ -49,6 +49,18 @@ def test_the_readmes_python_runs_as_written(root: Path, tmp_path, monkeypatch, c
     assert "csv.gz" in capsys.readouterr().out
 
 
+def test_the_readmes_cuts_run_as_written(root: Path, built_demo, tmp_path, monkeypatch):
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(), re.S)
+    (cuts,) = [block for block in blocks if "Benchmark.open" in block]
+    (tmp_path / "out").symlink_to(built_demo / "benchmark")
+    monkeypatch.chdir(tmp_path)
+    held: dict[str, ehrkg.Benchmark] = {}
+    exec(compile(cuts, "README.md", "exec"), held)
+    again = ehrkg.Benchmark.from_recipe("recipe.json", "out")
+    assert again.fingerprint == held["part"].fingerprint
+    assert any((tmp_path / "out-lm").iterdir())
+
+
 def test_the_example_runs_and_shows_what_it_says(root: Path, tmp_path):
     done = subprocess.run(
         [sys.executable, root / "examples" / "from_tables_to_benchmark.py", tmp_path],
