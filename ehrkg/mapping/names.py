@@ -50,14 +50,19 @@ def key(text: str) -> Key:
     True
     """
     plain = re.sub(r"[^a-z0-9+.%]+", " ", text.lower().replace("'s", " ")).strip()
-    plain = " ".join(_spelling(word.strip(".")) for word in plain.split())
+    plain = " ".join(spelling(word.strip(".")) for word in plain.split())
     pattern, pairs = _alike()
     plain = pattern.sub(lambda found: pairs[found.group()], plain)
     return frozenset(word for word in plain.split() if word not in _stop())
 
 
 @cache
-def _spelling(word: str) -> str:
+def spelling(word: str) -> str:
+    """A lower-case word in American spelling, singular.
+
+    >>> spelling("anaemias"), spelling("oedema")
+    ('anemia', 'edema')
+    """
     for british, american in _BRITISH:
         word = word.replace(british, american)
     if len(word) > 4 and word.endswith("ies"):

@@ -13,11 +13,12 @@ from ehrkg.ehr.codes import CODE_SYSTEMS, code_id, normalise
 from ehrkg.ehr.schema import CODES
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.hashing import short_id
+from ehrkg.mapping.names import spelling
 from ehrkg.mapping.schema import LINKS
 from ehrkg.ontology.predicates import PREDICATES, from_biolink
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.schema import CANDIDATES
-from ehrkg.verify.words import words_of
+from ehrkg.verify.words import WORD
 
 PROPOSER = "user"
 """Stands among a relation's proposers where a user's own table asked for it."""
@@ -240,11 +241,11 @@ def _named(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
     """Ends that are names or synonyms; of several concepts the surest are kept."""
     keys: dict[str, list[str]] = {}
     for end in ends:
-        keys.setdefault(" ".join(words_of(end)), []).append(end)
+        keys.setdefault(_key(end), []).append(end)
     keys.pop("", None)
     hits: dict[str, list[tuple[float, str, str, str]]] = {}
     for concept, text, confidence, method in _vocabulary(knowledge):
-        key = " ".join(words_of(text))
+        key = _key(text)
         if key in keys:
             hits.setdefault(key, []).append((confidence, concept, text, method))
     found: list[Link] = []
@@ -269,6 +270,11 @@ def _named(ends: Sequence[str], knowledge: Knowledge) -> list[Link]:
                 for concept, (text, method) in concepts.items()
             ]
     return sorted(found)
+
+
+def _key(text: str) -> str:
+    """A name as it is compared: no case, no plural, American spelling."""
+    return " ".join(spelling(word) for word in WORD.findall(text.casefold()))
 
 
 def _vocabulary(knowledge: Knowledge) -> Iterable[tuple[str, str, float, str]]:

@@ -27,7 +27,7 @@ def world() -> Knowledge:
             ("MONDO:0005252", "heart failure", "disease", ""),
             ("MONDO:2", "syndrome, familial", "disease", ""),
         ],
-        [("MONDO:0005252", "Cardiac failures")],
+        [("MONDO:0005252", "Cardiac failures"), ("MONDO:0005252", "ischaemic dropsy")],
         [
             ("MONDO:0005252", "skos:exactMatch", "DOID:6000"),
             ("MONDO:0005252", "skos:narrowMatch", "DOID:9651"),
@@ -50,6 +50,8 @@ def verdict(head: str, predicate: str, tail: str, world: Knowledge) -> tuple[str
         ("furosemide", "heart failure"),
         ("Furosemide", "  Heart  Failure "),
         ("furosemide", "cardiac failure"),
+        ("furosemide", "ischemic dropsy"),
+        ("furosemide", "ischaemic dropsies"),
         ("furosemide", "DOID:6000"),
         ("furosemide", "DOID:9651"),
         ('drug "A", buffered', "syndrome, familial"),
