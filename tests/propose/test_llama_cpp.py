@@ -6,6 +6,7 @@ held to its schema where the server can, and is paid for once.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,9 +30,8 @@ from tests.propose.worlds import hospital
 def address(
     small_model: Path, tmp_path_factory: pytest.TempPathFactory, not_here: Callable[[str], None]
 ) -> Iterator[str]:
-    try:
-        import xllamacpp  # noqa: F401
-    except ImportError:
+    # Looked for, not imported: beside PyTorch its libraries end the process.
+    if importlib.util.find_spec("xllamacpp") is None:
         not_here("the package xllamacpp, which carries llama.cpp's server, is not installed")
     with llama_cpp(small_model, tmp_path_factory.mktemp("llama")) as found:
         yield found
