@@ -31,7 +31,7 @@ own; what it sorts or joins beyond that goes to disk."""
 SHARE_OF_MEMORY = 0.4
 """Its share of the machine's memory where that is less."""
 
-_BATCH = 100_000
+_BATCH, _FETCHED = 100_000, "fetched"
 
 
 class FileTables:
@@ -151,11 +151,14 @@ class FileTables:
         return self._con.table(name)
 
     def fetch(self, rows: Table) -> Iterator[pa.RecordBatch]:
-        """See ``Source.fetch``."""
-        found = self._con.con.sql(self._con.compile(rows))
-        # the second is what DuckDB 1 calls it
-        reader = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
-        yield from reader(_BATCH)
+        """See ``Source.fetch``; by way of a file, for the engine would hold a whole answer."""
+        import pyarrow.parquet as pq
+
+        self.keep(rows, _FETCHED)
+        (path,) = self._held[_FETCHED]
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(_BATCH)
+        self.release(_FETCHED)
 
     def release(self, name: str) -> None:
         """See ``Source.release``."""
