@@ -157,6 +157,9 @@ def build(
     task: Annotated[
         list[str] | None, typer.Option(help="A task to make questions for; all by default.")
     ] = None,
+    question: benchmark_commands.Kinds = None,
+    strategy: benchmark_commands.Strategies = None,
+    history: benchmark_commands.History = 0,
     proposer: proposers.ProposerWords = "cooccurrence",
     per: proposers.PerWhat = "pair",
     consent: proposers.Agreed = None,
@@ -213,6 +216,7 @@ def build(
         knowledge=tuple(knowledge or ()),
         mapping=str(mapping) if mapping else None,
         tasks=tuple(task) if task else None,
+        **benchmark_commands.asked(question, strategy, history),
         proposer=named,
         seed=seed,
         graph=graph,

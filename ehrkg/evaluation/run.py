@@ -21,6 +21,10 @@ EMBEDDED_TEMPLATES = 200
 evaluation, and 200 templates already give an interval of a few percent."""
 
 
+ANSWERED = ("mcq", "oeq")
+"""Formats that the baselines answer; the rest is for models, and counted as left to them."""
+
+
 def score_baselines(
     items: pa.Table,
     templates: pa.Table,
@@ -49,28 +53,32 @@ def score_baselines(
     Returns:
         A table with the schema ``SCORES``.
     """
+    asked = items.filter(pc.is_in(items["format"], value_set=pa.array(ANSWERED)))
     names = answer_names(hospital.codes, knowledge.concepts, knowledge.synonyms)
     first_names = {key: values[0] for key, values in names.items()}
     for row in items.select(["options", "option_codes"]).to_pylist():
         first_names.update(zip(row["option_codes"], row["options"], strict=True))
     cheap = (
         Chance(),
-        MostFrequent.learn(hospital, items),
+        MostFrequent.learn(hospital, asked),
         KeySource.learn(verified.relations, templates, first_names),
     )
-    similarity = EmbeddingSimilarity.learn(embedder, items)
-    sample = questions_of_some_templates(items, EMBEDDED_TEMPLATES, seed=seed)
+    similarity = EmbeddingSimilarity.learn(embedder, asked)
+    sample = questions_of_some_templates(asked, EMBEDDED_TEMPLATES, seed=seed)
     if ledger is not None:
-        for baseline, answered in (*((one, items) for one in cheap), (similarity, sample)):
+        for baseline, answered in (*((one, asked) for one in cheap), (similarity, sample)):
             ledger.record(
                 "evaluate",
                 baseline.name,
                 rows_in=items.num_rows,
                 rows_out=answered.num_rows,
-                dropped={"not_sampled": items.num_rows - answered.num_rows},
+                dropped={
+                    "format_left_to_models": items.num_rows - asked.num_rows,
+                    "not_sampled": asked.num_rows - answered.num_rows,
+                },
             )
     scores = (
-        run_baselines(items, cheap, names, seed=seed, progress=progress),
+        run_baselines(asked, cheap, names, seed=seed, progress=progress),
         run_baselines(sample, (similarity,), names, seed=seed, progress=progress),
     )
     return pa.concat_tables(scores).sort_by(SORTED_BY)

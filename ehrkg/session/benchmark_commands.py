@@ -1,13 +1,32 @@
-"""``ehrkg export`` and ``ehrkg diff``."""
+"""``ehrkg export`` and ``ehrkg diff``, and which questions ``ehrkg build`` makes."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(help="mcq4, mcq5, mcq6, oeq, yesno or multi; the first four by default."),
+]
+Strategies = Annotated[
+    list[str] | None,
+    typer.Option(help="frequency, sibling, cooccurring or random; frequency by default."),
+]
+History = Annotated[int, typer.Option(min=0, help="How many earlier admissions a stem tells of.")]
 Directory = Annotated[Path, typer.Argument(help="The folder of a build.")]
+
+
+def asked(kinds: list[str] | None, strategies: list[str] | None, history: int) -> dict[str, Any]:
+    """The settings of a build that say which questions are made; what is not given is left out.
+
+    >>> asked(["mcq4", "yesno"], None, 2)
+    {'history': 2, 'formats': ('mcq4', 'yesno')}
+    """
+    given = {"formats": kinds, "strategies": strategies}
+    return {"history": history} | {name: tuple(words) for name, words in given.items() if words}
 
 
 def export(

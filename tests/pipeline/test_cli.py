@@ -12,6 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from ehrkg.ehr import synth
+
 VERBS = (
     "demo",
     "build",
@@ -77,8 +79,6 @@ def test_importing_is_light():
 
 
 def tables(folder: Path) -> Path:
-    from ehrkg.ehr import synth
-
     synth.write(folder, patients=20, shape="demo", seed=1)
     return folder
 
@@ -162,6 +162,28 @@ def test_an_output_folder_that_holds_something_else(tmp_path):
     done = ehrkg("build", tables(tmp_path / "tables"), "--out", tmp_path / "out")
     assert done.returncode == 3
     assert "notes.txt" in done.stderr
+
+
+def test_a_build_makes_the_kinds_of_questions_that_it_is_told(tmp_path):
+    synth.write(tmp_path / "tables", patients=60, shape="demo", seed=7)
+    kinds = [word for kind in ("mcq4", "yesno", "multi") for word in ("--question", kind)]
+    out = tmp_path / "out"
+    done = ehrkg("build", tmp_path / "tables", "--out", out, *kinds, "--history", 1)
+    assert done.returncode == 0, done.stderr
+    items = pq.read_table(out / "items.parquet")
+    assert set(items["format"].to_pylist()) == {"mcq", "yesno", "multi"}
+    assert 1 in items["history"].to_pylist()
+    answered = set(pq.read_table(out / "scores.parquet")["format"].to_pylist())
+    assert answered == {"mcq"}  # and the ledger says who is left to answer the others
+    entries = json.loads((out / "ledger.json").read_text())
+    left = [
+        entry["dropped"]["format_left_to_models"]
+        for entry in entries
+        if entry["stage"] == "evaluate"
+    ]
+    others = [form for form in items["format"].to_pylist() if form != "mcq"]
+    assert left
+    assert set(left) == {len(others)}
 
 
 def test_dry_run_writes_nothing_and_says_what_a_model_would_be_asked(tmp_path):
