@@ -80,8 +80,17 @@ def header_of(part: Part) -> tuple[str, ...]:
     Raises:
         InputError: the file is empty or can't be opened, or two columns have one name.
     """
+    return supposed(part).header
+
+
+def supposed(part: Part) -> CsvFile:
+    """What a file is taken for before it is read through: UTF-8, with the columns it names.
+
+    Raises:
+        InputError: the file is empty or can't be opened, or two columns have one name.
+    """
     with reading(part), binary(part) as handle:
-        return read_header(part, handle.readline())[0]
+        return CsvFile(part, Scan(*read_header(part, handle.readline())))
 
 
 def check(part: Part) -> CsvFile:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -99,35 +100,34 @@ class FileTables:
         """
         parts = [self._on_disk(part) for part in self._files[table]]
         before = [state(part) for part in parts]
-        read = [parquet_files.check(p) if p.is_parquet else csv_files.check(p) for p in parts]
-        written = {column.strip().lower(): column for each in read for column in each.header}
+        written = {name.strip().lower(): name for part in parts for name in columns_of([part])}
         wanted = sorted(set(columns) & set(written))
         self._held[name] = []
-        selects = [
-            each.select(wanted)
-            if isinstance(each, parquet_files.ParquetFile)
-            else self._copied(name, each.select(wanted), part)
-            for part, each in zip(parts, read, strict=True)
-        ]
+        read: list[csv_files.CsvFile | parquet_files.ParquetFile] = []
+        selects = []
+        for part in parts:
+            checked, rows = self._read(name, part, wanted)
+            read.append(checked)
+            selects.append(rows)
         self._con.raw_sql(f'CREATE TEMP VIEW "{name}" AS {" UNION ALL ".join(selects)}')
         for part, was in zip(parts, before, strict=True):
             check_unchanged(part, was)
         text = self._con.table(name)
-        rows = sum(each.rows for each in read)
+        expected = sum(each.rows for each in read)
         found = text.count().to_pyarrow().as_py()
-        if found != rows:
+        if found != expected:
             raise InputError(
                 "the file's lines and its rows differ in number",
                 file=parts[0].place,
                 found=f"{found} rows",
-                expected=f"{rows} rows, one a line",
+                expected=f"{expected} rows, one a line",
                 todo="look for values that run over the end of a line",
             )
         scans = {e.part.source: e.found for e in read if isinstance(e, csv_files.CsvFile)}
         return RawTable(
             table,
             written,
-            rows,
+            expected,
             text,
             files={part.source: part.place for part in parts},
             breaks={source: tuple(scan.breaks) for source, scan in scans.items()},
@@ -137,6 +137,34 @@ class FileTables:
                 for what, (count, line) in sorted(scan.notes.items())
             ),
         )
+
+    def _read(
+        self, name: str, part: Part, wanted: Sequence[str]
+    ) -> tuple[csv_files.CsvFile | parquet_files.ParquetFile, str]:
+        """A file that was checked, and the SQL that reads its columns.
+
+        A CSV file is copied while its bytes are checked, as if it were UTF-8; what the check says
+        of it goes before what the engine says.
+        """
+        import duckdb
+
+        if part.is_parquet:
+            parquet = parquet_files.check(part)
+            return parquet, parquet.select(wanted)
+        with ThreadPoolExecutor(1) as beside:
+            checking = beside.submit(csv_files.check, part)
+            supposed = csv_files.supposed(part)
+            try:
+                held = self._copied(name, supposed.select(wanted), part)
+            except (InputError, duckdb.Error):
+                checked = checking.result()
+                if checked.found.encoding == supposed.found.encoding:
+                    raise
+            else:
+                checked = checking.result()
+                if checked.found.encoding == supposed.found.encoding:
+                    return checked, held
+        return checked, self._copied(name, checked.select(wanted), part)
 
     def _on_disk(self, part: Part) -> Part:
         if part.archive is not None and part.source not in self._unpacked:
