@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +19,8 @@ _BATCH = 131_072
 class Filed:
     """A table in a temporary file, which goes when nobody holds the table any more.
 
+    Rows are written on a thread of their own, a piece behind those that are being made.
+
     Args:
         schema: the table's columns.
     """
@@ -29,14 +32,30 @@ class Filed:
         self.schema, self.rows = schema, 0
         self._path = Path(self._folder.name) / "rows.parquet"
         self._writer = pq.ParquetWriter(self._path, schema, compression="lz4")
+        self._beside = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
 
     def add(self, table: pa.Table) -> None:
-        """Append rows, before anybody reads any."""
-        self._writer.write_table(table, row_group_size=_BATCH)
+        """Append rows, before anybody reads any.
+
+        Raises:
+            OSError: the rows before these could not be written.
+        """
+        if self._last is not None:
+            self._last.result()
+        self._last = self._beside.submit(self._writer.write_table, table, _BATCH)
         self.rows += table.num_rows
 
     def done(self) -> None:
-        """Nothing follows: from now on it can be read."""
+        """Nothing follows: from now on it can be read.
+
+        Raises:
+            OSError: the last rows could not be written.
+        """
+        self._beside.shutdown()
+        if self._last is not None:
+            self._last.result()
+            self._last = None
         self._writer.close()
 
     @cached_property
