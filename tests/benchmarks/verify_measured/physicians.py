@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from figures import at_prevalence, auroc, average_precision, share, show
 from world import PATHS, World, judge, without
 
+from ehrkg.evaluation.metrics import wilson
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify import Policy
 from ehrkg.verify.calibration import calibrations
@@ -48,8 +49,14 @@ def judged(world: World, knowledge: Knowledge, policy: Policy = PATHS, **more: A
     return [row | {"found": found[row["claim"]]} for row in world.physicians]
 
 
-def report(world: World, cache: Path) -> list[Pair]:
-    """Print the tables; returns the pairs as they come out with all that is known."""
+def report(world: World, cache: Path, plot: Path | None) -> list[Pair]:
+    """Print the tables; returns the pairs as they come out with all that is known.
+
+    Args:
+        world: the knowledge and the labelled pairs.
+        cache: where embedded sentences are kept.
+        plot: a file for the picture of the score's reliability; none for ``None``.
+    """
     shipped = judged(world, world.named, Policy(), cache=cache)
     both = judged(world, world.known, Policy(), cache=cache)
     paths = judged(world, world.known)
@@ -66,7 +73,7 @@ def report(world: World, cache: Path) -> list[Pair]:
     ]
     show("PharmacotherapyDB (supported = answer; DM and SYM are right)", ("", *MEASURES), rows)
     _sources(world)
-    _reliability(half)
+    _reliability(half, plot)
     return both
 
 
@@ -106,16 +113,42 @@ def _sources(world: World) -> None:
     show("PharmacotherapyDB, all pairs, paths alone, without a source", ("", *MEASURES), rows)
 
 
-def _reliability(half: Sequence[Pair]) -> None:
+def _reliability(half: Sequence[Pair], plot: Path | None) -> None:
     """How often the pairs of a score are right, the score moved to the share that is right here."""
     right = np.array([row["category"] != "NOT" for row in half])
     fit = calibrations()["TREATS"]
     names = list(fit.coefficients)
     numbers = {name: np.array([row["found"]["features"][name] for row in half]) for name in names}
     scores = fit.probability(numbers, float(right.mean()))
-    rows = []
+    rows, points = [], []
     for low, high in itertools.pairwise(STEPS):
         some = (scores >= low) & (scores < high)
         title = f"{low:.2f} to {min(high, 1.0):.2f}"
         rows.append((title, share(int(right[some].sum()), int(some.sum()))))
+        if some.any():
+            points.append((float(scores[some].mean()), int(right[some].sum()), int(some.sum())))
     show("Reliability of the score on the other half", ("score, at 1145:243", "right"), rows)
+    if plot is not None:
+        _reliability_plot(points, plot)
+
+
+def _reliability_plot(points: Sequence[tuple[float, int, int]], file: Path) -> None:
+    """The mean score of each step against the share that is right, with Wilson intervals."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], ":", color="grey", label="as it should be")
+    means = [mean for mean, _, _ in points]
+    shares = [right / n for _, right, n in points]
+    bounds = [wilson(right, n) for _, right, n in points]
+    errors = [
+        [at - low for at, (low, _) in zip(shares, bounds, strict=True)],
+        [high - at for at, (_, high) in zip(shares, bounds, strict=True)],
+    ]
+    axes.errorbar(means, shares, yerr=errors, fmt="o-", capsize=3, label="the other half")
+    for mean, at, (_, _, n) in zip(means, shares, points, strict=True):
+        axes.annotate(f"{n}", (mean, at), textcoords="offset points", xytext=(6, -10))
+    axes.set(xlabel="score of TREATS (mean of a step)", ylabel="share that physicians call right")
+    axes.legend()
+    figure.savefig(file)
