@@ -316,7 +316,11 @@ def in_pieces(
         history: earlier admissions told of.
     """
     with uncollected():
-        yield from _in_pieces(templates, write, cohort, seed=seed, history=history)
+        for start in range(0, templates.num_rows, PIECE):
+            piece = Piece(templates.slice(start, PIECE), start, cohort, seed=seed, history=history)
+            tables = [table for table in write(piece) if table.num_rows]
+            if tables:
+                yield pa.concat_tables(tables).combine_chunks().sort_by("item_id")
 
 
 @contextmanager
@@ -329,18 +333,3 @@ def uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _in_pieces(
-    templates: pa.Table,
-    write: Callable[[Piece], list[pa.Table]],
-    cohort: Cohort,
-    *,
-    seed: int,
-    history: int,
-) -> Iterator[pa.Table]:
-    for start in range(0, templates.num_rows, PIECE):
-        piece = Piece(templates.slice(start, PIECE), start, cohort, seed=seed, history=history)
-        tables = [table for table in write(piece) if table.num_rows]
-        if tables:
-            yield pa.concat_tables(tables).combine_chunks().sort_by("item_id")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +39,15 @@ class RecordedAnswers:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        for number, line in enumerate(_whole_lines(path), start=1):
-            try:
-                row = json.loads(line)
-                self._held[row["key"]] = _reply(row)
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(
-                    "not a recorded answer",
-                    file=path,
-                    line=number,
-                    found=line[:60].decode("utf-8", "replace"),
-                    todo="restore the file, or remove it: the answers will be asked for again",
-                ) from error
+        def hold(row: dict[str, Any]) -> None:
+            self._held[row["key"]] = _reply(row)
+
+        _take_rows(
+            path,
+            hold,
+            "not a recorded answer",
+            todo="restore the file, or remove it: the answers will be asked for again",
+        )
 
     def __len__(self) -> int:
         return len(self._held)
@@ -104,18 +102,12 @@ class SentBatches:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        for number, line in enumerate(_whole_lines(path), start=1):
-            try:
-                row = json.loads(line)
-                self._change(row["batch"], row["scope"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(
-                    "not a record of batches",
-                    file=path,
-                    line=number,
-                    found=line[:60].decode("utf-8", "replace"),
-                    todo="mend the line: a batch that is not named here is sent, and paid, again",
-                ) from error
+        _take_rows(
+            path,
+            lambda row: self._change(row["batch"], row["scope"]),
+            "not a record of batches",
+            todo="mend the line: a batch that is not named here is sent, and paid, again",
+        )
 
     def _change(self, batch: str, scope: str | None) -> None:
         if scope is None:
@@ -139,6 +131,27 @@ class SentBatches:
         self._change(batch, scope)
         if self._path is not None:
             _append(self._path, {"batch": batch, "scope": scope})
+
+
+def _take_rows(
+    path: Path, take: Callable[[dict[str, Any]], None], wrong: str, *, todo: str
+) -> None:
+    """Hand over the rows of a file, one by one.
+
+    Raises:
+        InputError: a line is no row that can be taken.
+    """
+    for number, line in enumerate(_whole_lines(path), start=1):
+        try:
+            take(json.loads(line))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                wrong,
+                file=path,
+                line=number,
+                found=line[:60].decode("utf-8", "replace"),
+                todo=todo,
+            ) from error
 
 
 def _whole_lines(path: Path) -> list[bytes]:
