@@ -11,6 +11,8 @@ from typing import NoReturn
 import pytest
 from filelock import FileLock
 
+from tests.browser import browser  # noqa: F401 -- a fixture for every folder
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
