@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.results import Results, evaluate
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
+    from ehrkg.evaluation.settings import Setting
     from ehrkg.evaluation.summary import accuracy_by, open_ended_by
 
 _HOMES = {
@@ -36,6 +37,7 @@ _HOMES = {
     "planted_in": "planted",
     "planted_shares": "planted",
     "run_baselines": "scoring",
+    "Setting": "settings",
     "score_baselines": "run",
     "write_report": "report",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "PlantedShare",
     "ReportData",
     "Results",
+    "Setting",
     "accuracy_by",
     "evaluate",
     "open_ended_by",

@@ -108,6 +108,20 @@ def relation_coverage(text: str, accepted: Iterable[str]) -> float:
     return float(any(name and f" {name} " in said for name in names))
 
 
+def exact_match(text: str, accepted: Iterable[str]) -> float:
+    """1 where the whole text is an accepted name, as answers are compared, else 0.
+
+    The exact match (EM) of SQuAD (Rajpurkar et al. 2016, arXiv 1606.05250), by our normalisation.
+
+    >>> exact_match("Heart failure.", ["heart failure"])
+    1.0
+    >>> exact_match("no heart failure", ["heart failure"])
+    0.0
+    """
+    said = normalise_answer(text)
+    return float(bool(said) and said in {normalise_answer(name) for name in accepted})
+
+
 @cache
 def _scorer() -> Any:
     from rouge_score.rouge_scorer import RougeScorer

@@ -6,12 +6,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from ehrkg.foundation.errors import UsageError
+from ehrkg.evaluation.settings import NO_STEM, OTHER_STEM, PLAIN, unknown_setting
 from ehrkg.foundation.hashing import hash64
-
-PLAIN, NO_STEM, OTHER_STEM = "plain", "no_stem", "other_stem"
-SETTINGS = (PLAIN, NO_STEM, OTHER_STEM)
-"""The plain question, and its two controls: options alone, and another patient's stem."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +64,21 @@ def questions_of(items: pa.Table) -> list[Question]:
     ]
 
 
-def in_setting(questions: list[Question], setting: str, *, seed: int = 7) -> list[Question]:
-    """The same questions under a setting, paired one to one.
+def in_setting(questions: list[Question], control: str, *, seed: int = 7) -> list[Question]:
+    """The same questions under a setting's control, paired one to one.
 
     The other patient's stem comes from a question of the same task, format and number of options;
     who swaps with whom is a hash. Where a group holds a single patient the stem is left out.
 
     Raises:
-        UsageError: the setting is unknown.
+        UsageError: the control is unknown.
     """
-    if setting == PLAIN:
+    if control == PLAIN:
         return questions
-    if setting == NO_STEM:
+    if control == NO_STEM:
         return [replace(question, stem="", stem_template="") for question in questions]
-    if setting != OTHER_STEM:
-        raise UsageError(f"no such setting: {setting}", todo=f"use one of {', '.join(SETTINGS)}")
+    if control != OTHER_STEM:
+        raise unknown_setting(control)
     groups: dict[tuple[str, str, int], list[Question]] = {}
     for question in questions:
         key = (question.task, question.format, question.n_options)

@@ -7,7 +7,7 @@ import pyarrow as pa
 SCORES = pa.schema(
     [
         ("model", pa.string()),
-        ("setting", pa.string()),  # plain; no_stem and other_stem are the controls
+        ("setting", pa.string()),  # Setting.name
         ("item_id", pa.string()),
         ("template_id", pa.string()),
         ("cluster", pa.string()),
@@ -15,12 +15,24 @@ SCORES = pa.schema(
         ("format", pa.string()),
         ("n_options", pa.int32()),
         ("choice", pa.int32()),  # the option chosen, -1 where the text could not be read
+        ("chosen", pa.list_(pa.int32())),  # multi: the options chosen
         ("text", pa.string()),  # an open answer
-        ("correct", pa.float64()),  # 1 or 0; a tie among k best options counts 1/k
-        ("coverage", pa.float64()),  # open-ended: 1 if an accepted answer is named; null for mcq
+        ("answered", pa.string()),  # what the model gave, as it gave it; null for a tie
+        ("parsed", pa.bool_()),  # false: it could not be read, and counts as wrong
+        ("probabilities", pa.list_(pa.float64())),  # of the options; only where likelihoods exist
+        ("correct", pa.float64()),  # 1 or 0; a tie among k best options counts 1/k; multi: the set
+        ("partial", pa.float64()),  # multi: Jaccard index of the chosen and the right options
+        ("coverage", pa.float64()),  # open-ended: 1 if an accepted answer is named
+        ("exact", pa.float64()),  # open-ended: 1 if the whole text is an accepted answer
         ("rouge1", pa.float64()),
         ("rouge_l", pa.float64()),
+        ("bert_f1", pa.float64()),  # open-ended: BERTScore, where a model of it was named
+        ("judged", pa.float64()),  # open-ended: 1 or 0, by the model that was asked to judge
+        ("tokens_in", pa.int64()),
+        ("tokens_out", pa.int64()),
+        ("cost", pa.float64()),  # US dollars
+        ("seconds", pa.float64()),
         ("key_source", pa.bool_()),  # the model is the knowledge that wrote the key: never ranked
     ]
 )
-"""scores.parquet. Sorted by model, setting, item_id."""
+"""scores.parquet. Sorted by model, setting, item_id. Null: does not apply, or is not known."""

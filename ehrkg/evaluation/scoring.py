@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from ehrkg.evaluation.baselines import Baseline
-from ehrkg.evaluation.metrics import relation_coverage, rouge
-from ehrkg.evaluation.questions import SETTINGS, Question, in_setting, questions_of
+from ehrkg.evaluation.metrics import exact_match, relation_coverage, rouge
+from ehrkg.evaluation.questions import Question, in_setting, questions_of
 from ehrkg.evaluation.schema import SCORES
+from ehrkg.evaluation.settings import CONTROLS, PLAIN
 from ehrkg.foundation.progress import Progress, Silent
 
 SORTED_BY = [("model", "ascending"), ("setting", "ascending"), ("item_id", "ascending")]
@@ -37,14 +38,14 @@ def run_baselines(
         A table with the schema ``SCORES``, sorted by model, setting, item_id.
     """
     shown = progress or Silent()
-    shown.start("answering with the baselines", len(baselines) * len(SETTINGS))
+    shown.start("answering with the baselines", len(baselines) * len(CONTROLS))
     questions = questions_of(items)
     rows: list[dict[str, object]] = []
     for baseline in baselines:
-        for setting in SETTINGS:
+        for setting in CONTROLS:
             asked = in_setting(questions, setting, seed=seed)
             rows += _score_choices(baseline, setting, [q for q in asked if q.format == "mcq"])
-            if setting == "plain":
+            if setting == PLAIN:
                 rows += _score_texts(
                     baseline, setting, [q for q in asked if q.format == "oeq"], names
                 )
@@ -59,11 +60,13 @@ def _score_choices(
     for question, utility in zip(questions, baseline.utilities(questions), strict=True):
         best = np.flatnonzero(utility == utility.max())
         hit = question.answer_index in best
+        choice = int(best[0]) if len(best) == 1 else -1
         rows.append(
             _row(baseline, setting, question)
             | {
-                "choice": int(best[0]) if len(best) == 1 else -1,
+                "choice": choice,
                 "text": "",
+                "answered": question.options[choice] if choice >= 0 else None,
                 "correct": round(1.0 / len(best), 4) if hit else 0.0,
             }
         )
@@ -88,8 +91,10 @@ def _score_texts(
             | {
                 "choice": -1,
                 "text": text,
+                "answered": text,
                 "correct": covered,
                 "coverage": covered,
+                "exact": exact_match(text, accepted),
                 "rouge1": round(first, 4),
                 "rouge_l": round(longest, 4),
             }
@@ -107,8 +112,6 @@ def _row(baseline: Baseline, setting: str, question: Question) -> dict[str, obje
         "task": question.task,
         "format": question.format,
         "n_options": question.n_options,
-        "coverage": None,
-        "rouge1": None,
-        "rouge_l": None,
+        "parsed": True,
         "key_source": baseline.key_source,
     }
