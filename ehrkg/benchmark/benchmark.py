@@ -16,12 +16,12 @@ from ehrkg.benchmark.cuts import Split, sample_rows, split_rows
 from ehrkg.benchmark.differences import Difference, differences
 from ehrkg.benchmark.joins import as_table, beside_of
 from ehrkg.benchmark.reading import Reading
-from ehrkg.benchmark.recipes import Recipe, Step, digest_of
+from ehrkg.benchmark.recipes import Recipe, Step, as_said, digest_of
 from ehrkg.benchmark.replay import replay
+from ehrkg.benchmark.reviews import kept
 from ehrkg.benchmark.selection import ask, rows_of, select
 from ehrkg.benchmark.source import Source
 from ehrkg.foundation.errors import InputError, UsageError
-from ehrkg.graph.parameters import plain
 
 EVALUATION = "ehrkg.evaluation"
 """The package that evaluates."""
@@ -178,7 +178,8 @@ class Benchmark(Reading):
                 templates, relations and what was joined; ``min_x=`` and ``max_x=`` bound a column
                 of numbers from below and above (``min_score=0.9``; the score is the relation's).
                 For a column of lists, an item stays if any member of its list is among the
-                values; ``None`` stands for what is missing.
+                values; ``None`` stands for what is missing. ``reviewed=`` takes what readers of
+                ``ehrkg view`` said: True, False, "twice", "sound" or "unsound".
 
         Raises:
             UsageError: there is no such column, or a value does not fit it.
@@ -187,7 +188,10 @@ class Benchmark(Reading):
         >>> len(example().filter(format="mcq", min_score=0.9, sex="M"))
         6
         """
-        said = {name: _as_json(value) for name, value in sorted(columns.items())}
+        if "reviewed" in columns and "reviewed" not in self._source.names:
+            reviewed = columns.pop("reviewed")
+            return (self.filter(**columns) if columns else self)._cut_reviewed(reviewed)
+        said = {name: as_said(value) for name, value in sorted(columns.items())}
         return self._cut_rows(self._source.rows_where(columns), {"do": "filter", **said})
 
     def subset(
@@ -373,6 +377,9 @@ class Benchmark(Reading):
             found = np.intersect1d(self._rows, found, assume_unique=True)
         return self._with(found, step)
 
+    def _cut_reviewed(self, reviewed: bool | str, size: int | None = None) -> Benchmark:
+        return self._cut(*kept(self._folder, self.column("item_id"), reviewed, size=size))
+
     def _with(self, rows: npt.NDArray[np.int64] | None, step: Step | None) -> Benchmark:
         made = object.__new__(type(self))
         kept = {name: value for name, value in self.__dict__.items() if name != "fingerprint"}
@@ -390,10 +397,3 @@ class Benchmark(Reading):
 
     def _whole_fingerprint(self) -> str:
         return self._whole.fingerprint
-
-
-def _as_json(value: Any) -> Any:
-    """A condition's value as a recipe keeps it."""
-    if isinstance(value, set | frozenset):
-        return sorted(map(plain, value), key=str)
-    return plain(value)

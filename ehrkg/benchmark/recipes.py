@@ -11,6 +11,7 @@ from typing import Any
 
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.workspace import write_json
+from ehrkg.graph.parameters import plain
 
 VERSION = 1
 """Of the form in which recipes are written."""
@@ -114,6 +115,17 @@ def in_words(step: Step) -> str:
     """
     said = " ".join(f"{name}={_brief(value)}" for name, value in step.items() if name != "do")
     return f"{step['do']} {said}".rstrip()
+
+
+def as_said(value: Any) -> Any:
+    """A condition's value as a recipe keeps it.
+
+    >>> as_said({"b", "a"})
+    ['a', 'b']
+    """
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=str)
+    return plain(value)
 
 
 def _brief(value: Any) -> str:

@@ -116,8 +116,24 @@ def _concat(
     return bench.concat(*(replay(Recipe.of(one), wholes, store=store) for one in said["others"]))
 
 
+def _reviewed(
+    bench: Benchmark, said: Mapping[str, Any], _wholes: Sequence[Benchmark], _store: Any
+) -> Benchmark:
+    found = bench._cut_reviewed(said["reviewed"], said["bytes"])
+    if found._steps[-1]["marks"] != said["marks"]:
+        raise InputError(
+            "the marks of readers that this recipe was made with are not there any more",
+            found=f"other marks in the first {found._steps[-1]['bytes']:,} bytes",
+            expected=f"the hash {said['marks']} of the first {said['bytes']:,} bytes",
+            todo="put back the review/marks.jsonl that it was made with (it only grows, unless a "
+            "patient was forgotten), or filter anew",
+        )
+    return found
+
+
 STEPS: Mapping[str, Callable[..., Benchmark]] = {
     "filter": _filter,
+    "reviewed": _reviewed,
     "subset": _subset,
     "sample": _sample,
     "split": _split,
