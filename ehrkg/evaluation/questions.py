@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,6 +25,8 @@ class Question:
         answer_index: the right choice, -1 for an open-ended question.
         answers: the right texts.
         accepted_codes: codes and concepts that an open answer may name.
+        relation_id: the relation that the question rests on.
+        right: places of all right choices; empty for an open-ended question.
     """
 
     item_id: str
@@ -39,6 +43,8 @@ class Question:
     answer_index: int
     answers: tuple[str, ...]
     accepted_codes: tuple[str, ...]
+    relation_id: str = ""
+    right: tuple[int, ...] = ()
 
 
 def questions_of(items: pa.Table) -> list[Question]:
@@ -59,9 +65,18 @@ def questions_of(items: pa.Table) -> list[Question]:
             answer_index=row["answer_index"],
             answers=tuple(row["answer"]),
             accepted_codes=tuple(row["accepted_codes"]),
+            relation_id=row["relation_id"],
+            right=_right(row),
         )
         for row in items.to_pylist()
     ]
+
+
+def _right(row: Mapping[str, Any]) -> tuple[int, ...]:
+    """Places of the right choices; only where several are right do the reasons tell them."""
+    if row["answer_index"] >= 0:
+        return (row["answer_index"],)
+    return tuple(at for at, why in enumerate(row["distractor_reasons"] or ()) if why == "answer")
 
 
 def in_setting(questions: list[Question], control: str, *, seed: int = 7) -> list[Question]:
