@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ehrkg.foundation.errors import UsageError
 
@@ -101,3 +103,46 @@ def check_consent(
             f"does not state {', '.join(lacking)}",
             todo="state them only where the service has promised them in writing",
         )
+
+
+def sent(model: str, scope: str, agreed: Mapping[str, Any] | None) -> str:
+    """What a remote model was sent, and what its user stated, in words.
+
+    >>> sent("anthropic/m", "visit", Consent("visit", no_retention=True).settings())
+    'anthropic/m was sent what single visits hold; its user stated: no retention'
+    """
+    what = "names of pairs of codes" if scope == "pair" else "what single visits hold"
+    stated = [name.replace("_", " ") for name, yes in sorted((agreed or {}).items()) if yes is True]
+    return f"{model} was sent {what}; its user stated: {', '.join(stated) or 'nothing'}"
+
+
+def what_left(manifest: Mapping[str, Any]) -> str:
+    """What left this machine, in words.
+
+    Args:
+        manifest: of a build, or what one is made of: its settings, and its evaluations if it has
+            any.
+
+    >>> what_left({"settings": {"graph": None, "proposer": {"proposer": "cooccurrence"}}})
+    'no remote model was used; nothing left this machine'
+    >>> agreed = {"scope": "pair", "no_retention": True}
+    >>> model = {"proposer": "anthropic/m", "remote": True, "per": "pair", "consent": agreed}
+    >>> what_left({"settings": {"graph": None, "proposer": model}})
+    'anthropic/m was sent names of pairs of codes; its user stated: no retention'
+    """
+    settings = manifest["settings"]
+    said = settings["proposer"]
+    asked = [
+        sent(one["proposer"], one["per"], one["consent"])
+        for one in said.get("union", [said])
+        if one.get("remote")
+    ]
+    asked += [
+        sent(one["model"], "visit", one["consent"])
+        for one in manifest.get("evaluations", ())
+        if one["remote"]
+    ]
+    models = "; ".join(dict.fromkeys(asked)) or "no remote model was used"
+    if settings["graph"]:
+        return f"{models}; the graph was written to the server {settings['graph']}"
+    return models if asked else f"{models}; nothing left this machine"
