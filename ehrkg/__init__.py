@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ehrkg.session.settings import Settings
 
 __version__ = "0.1.0"
+"""The version of this program, as its manifests and exports name it."""
 
 __all__ = [
     "Benchmark",

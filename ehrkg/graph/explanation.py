@@ -230,6 +230,10 @@ class Explanation:
     def _repr_html_(self) -> str:
         return self.frame()
 
+    def as_svg(self) -> str:
+        """The picture alone, as SVG that needs no page around it: for a paper, or a README."""
+        return self._picture().alone()
+
     def write_html(self, path: str | Path) -> Path:
         """Write the picture and the chain under it as one HTML page that loads nothing.
 

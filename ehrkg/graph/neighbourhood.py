@@ -142,6 +142,10 @@ class Neighbourhood:
     def _repr_html_(self) -> str:
         return self.picture().frame()
 
+    def as_svg(self) -> str:
+        """The picture alone, as SVG that needs no page around it: for a paper, or a README."""
+        return self.picture().alone()
+
     def write_html(self, path: str | Path) -> Path:
         """Write the picture as one HTML page that loads nothing.
 

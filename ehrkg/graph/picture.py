@@ -40,9 +40,9 @@ def style() -> Mapping[str, Any]:
 
 
 @cache
-def _page() -> Template:
-    """The page around a drawing (picture.html)."""
-    return Template(files("ehrkg.graph").joinpath("picture.html").read_text(encoding="utf-8"))
+def _shipped(name: str) -> str:
+    """The page around a drawing (picture.html), or a drawing's own style (picture.css)."""
+    return files("ehrkg.graph").joinpath(name).read_text(encoding="utf-8").strip()
 
 
 @dataclass(frozen=True)
@@ -196,9 +196,14 @@ class Picture:
 
     def page(self, below: str = "") -> str:
         """A whole HTML page: title, drawing, legend, and ``below`` (HTML) under it."""
-        return _page().substitute(
-            title=_text(self.title), svg=self.svg(), legend=_legend(), below=below
-        )
+        parts = {"title": _text(self.title), "svg": self.svg(), "css": _shipped("picture.css")}
+        return Template(_shipped("picture.html")).substitute(parts, legend=_legend(), below=below)
+
+    def alone(self) -> str:
+        """The drawing with its own style on white: a file that needs no page around it."""
+        start, rest = self.svg().split(">", 1)
+        paper = '<rect width="100%" height="100%" fill="#fff"/>'
+        return f'{start} class="drawing"><style>{_shipped("picture.css")}</style>{paper}{rest}'
 
     def frame(self, below: str = "") -> str:
         """The page in a frame of its own, for a notebook."""

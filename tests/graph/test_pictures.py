@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from defusedxml import ElementTree
 
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph.explain import explain_template
@@ -105,6 +106,15 @@ def test_a_notebook_shows_the_picture_in_a_frame_of_its_own(full: GraphStore) ->
     assert tag == "iframe"
     assert attributes["sandbox"] == "allow-scripts"
     assert "<svg" in str(attributes["srcdoc"])
+
+
+def test_a_picture_stands_alone_as_svg(full: GraphStore) -> None:
+    for found in (explain_template(full, "t1"), neighbourhood(full, "ICD10CM:I50.23")):
+        drawing = ElementTree.fromstring(found.as_svg())
+        assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+        assert drawing.get("role") == "img"
+        assert "heart failure" in str(drawing.get("aria-label")).lower()
+        assert Reader(found.as_svg()).loads() == []
 
 
 def test_a_neighbourhood_names_concepts_relations_and_evidence(full: GraphStore) -> None:
