@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from ehrkg.evaluation.clusters import group_rows
+from ehrkg.evaluation.summary import BY_MODEL, filled
 from ehrkg.foundation.errors import UsageError
 
 BINS = 10
 """Bins of equal width; as many as are usual where there are a few hundred questions or more."""
+
+CALIBRATION = pa.schema(
+    [
+        ("model", pa.string()),
+        ("key_source", pa.bool_()),
+        ("setting", pa.string()),
+        ("task", pa.string()),
+        ("format", pa.string()),
+        ("items", pa.int32()),
+        ("confidence", pa.float64()),  # the mean probability of the likeliest option
+        ("accuracy", pa.float64()),  # of the likeliest option
+        ("ece", pa.float64()),
+        ("brier", pa.float64()),
+    ]
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -66,6 +85,59 @@ def calibration_error(
     place = np.searchsorted(edges, confidence)
     gaps = np.bincount(place, weights=hit - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(table))
+
+
+def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
+    """Calibration by model, setting, task and format, where there are likelihoods.
+
+    ``ece`` is ``calibration_error``, ``brier`` is ``brier``: formulas and sources stand there.
+
+    Args:
+        scores: the schema ``SCORES``; rows without ``probabilities`` are left out.
+        bins: of the calibration error.
+
+    Returns:
+        The schema ``CALIBRATION``, rounded to 4.
+
+    Raises:
+        UsageError: what stands as probabilities is none, or does not fit the options.
+    """
+    part = scores.filter(
+        pc.and_(pc.is_valid(scores["probabilities"]), pc.is_valid(scores["answer_index"]))
+    )
+    groups = group_rows(part, (*BY_MODEL, "task", "format"))
+    table = _padded(part["probabilities"].combine_chunks()) if part.num_rows else np.zeros((0, 1))
+    right = np.asarray(part["answer_index"], dtype=np.int64)
+    found = np.zeros((4, len(groups)))
+    for at in range(len(groups)):
+        rows = groups.of == at
+        mine, answers = table[rows], right[rows]
+        hit = mine.argmax(axis=1) == answers
+        found[:, at] = (
+            mine.max(axis=1).mean(),
+            hit.mean(),
+            calibration_error(mine, answers, bins=bins),
+            brier(mine, answers),
+        )
+    names = ("confidence", "accuracy", "ece", "brier")
+    counts = np.bincount(groups.of, minlength=len(groups)).astype(np.float64)
+    numbers = dict(zip(names, found, strict=True))
+    return filled(CALIBRATION, groups.keys, {"items": counts}, numbers)
+
+
+def _padded(lists: pa.Array) -> Floats:
+    """Lists as rows of one table, 0 where a list is shorter; each divided by its sum.
+
+    Probabilities are stored rounded, so their sums are a little off 1.
+    """
+    sizes = np.diff(np.asarray(lists.offsets))
+    row = np.repeat(np.arange(len(lists)), sizes)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    table = np.zeros((len(lists), int(sizes.max(initial=1))))
+    table[row, column] = np.asarray(lists.flatten(), dtype=np.float64)
+    sums = table.sum(axis=1, keepdims=True)
+    near = np.abs(sums - 1) < 1e-4
+    return np.where(near, table / np.where(near, sums, 1.0), table)
 
 
 def _checked(

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from ehrkg.benchmark.intervals import wilson as wilson
-from ehrkg.foundation.hashing import hash64
-
-DRAWS = 1000
-"""Bootstrap draws: the 2.5 % tail then rests on 25 of them."""
+from ehrkg.evaluation.clusters import DRAWS, Groups, clustered_means
 
 
 @dataclass(frozen=True)
@@ -56,19 +54,13 @@ def clustered_mean(
     array = np.asarray(values, dtype=np.float64)
     if array.size == 0:
         return Interval(float("nan"), 0.0, 1.0, 0, 0)
-    names, index = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
-    sums = np.bincount(index, weights=array)
-    sizes = np.bincount(index).astype(np.float64)
-    mean = float(array.sum() / array.size)
-    if len(names) == 1 or np.ptp(array) == 0:
-        low, high = wilson(mean * len(names), len(names))
-        return Interval(mean, low, high, array.size, len(names))
-    generator = np.random.Generator(np.random.PCG64(hash64("bootstrap", seed)))
-    weights = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
-    means = (weights @ sums) / (weights @ sizes)
-    tail = (1 - level) / 2
-    low, high = (float(x) for x in np.quantile(means, [tail, 1 - tail]))
-    return Interval(mean, low, high, array.size, len(names))
+    _, patients = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
+    every = Groups(pa.table({}), np.zeros(array.size, dtype=np.int64), 1)
+    found = clustered_means(
+        array, every, patients.astype(np.int64), level=level, draws=draws, seed=seed
+    )
+    mean, low, high = (float(each[0]) for each in (found.mean, found.low, found.high))
+    return Interval(mean, low, high, array.size, int(found.clusters[0]))
 
 
 def effective_size(clusters: Sequence[str]) -> float:

@@ -114,12 +114,22 @@ def scores_of_halves(correct: npt.ArrayLike, clusters: Sequence[str], *, seed: i
     [[0.5, 1.0], [0.5, 0.5]]
     """
     table = np.asarray(correct, dtype=np.float64)
-    names = sorted(set(clusters))
+    names, place = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
     if table.ndim != 2 or table.shape[1] != len(clusters) or len(names) < 2:
         raise UsageError(
             f"no two halves: shape {table.shape}, {len(clusters)} keys of {len(names)} patients",
             todo="give a row a model, a column a question, and questions of two patients or more",
         )
-    first = set(order_by_hash(names, seed, "halves")[: (len(names) + 1) // 2])
-    among = np.fromiter((key in first for key in clusters), dtype=np.bool_, count=len(clusters))
+    among = in_first_half(names.tolist(), seed)[place]
     return np.vstack([table[:, among].mean(axis=1), table[:, ~among].mean(axis=1)])
+
+
+def in_first_half(patients: Sequence[str], seed: int) -> npt.NDArray[np.bool_]:
+    """Which patients fall to the first of two halves, by hash; an odd one does.
+
+    Args:
+        patients: their keys, each once.
+        seed: names the halving.
+    """
+    first = order_by_hash(patients, seed, "halves")[: (len(patients) + 1) // 2]
+    return np.isin(np.asarray(patients, dtype=str), np.asarray(first, dtype=str))

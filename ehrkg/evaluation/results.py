@@ -10,30 +10,24 @@ import pyarrow as pa
 from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.answer_names import answer_names
 from ehrkg.evaluation.baselines import Baseline, Chance, EmbeddingSimilarity
+from ehrkg.evaluation.figures import Figures
 from ehrkg.evaluation.scoring import run_baselines
-from ehrkg.evaluation.summary import accuracy_by, open_ended_by
 from ehrkg.foundation.embedding import SentenceTransformerEmbedder
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph import readers
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Figures):
     """Scores of one or more models on one benchmark.
 
     Attributes:
         scores: one row a (model, setting, item), with the schema ``SCORES``.
+        benchmark: what was asked; None where nobody kept it. Figures by chapter or age need it.
     """
 
     scores: pa.Table
-
-    def accuracy(self) -> pa.Table:
-        """Multiple-choice accuracy by model, setting, task and options; see ``accuracy_by``."""
-        return accuracy_by(self.scores)
-
-    def open_ended(self) -> pa.Table:
-        """Open-ended coverage and ROUGE by model and task; see ``open_ended_by``."""
-        return open_ended_by(self.scores)
+    benchmark: Benchmark | None = None
 
     def __repr__(self) -> str:
         lines = [
@@ -67,7 +61,7 @@ def evaluate(benchmark: Benchmark, *models: Baseline, seed: int = 7) -> Results:
         Chance(),
         EmbeddingSimilarity.learn(SentenceTransformerEmbedder(), items),
     )
-    return Results(run_baselines(items, asked, _names(benchmark), seed=seed))
+    return Results(run_baselines(items, asked, _names(benchmark), seed=seed), benchmark)
 
 
 def _names(benchmark: Benchmark) -> Mapping[str, Sequence[str]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
+import pyarrow as pa
 
 from ehrkg.benchmark.intervals import holm
+from ehrkg.evaluation.clusters import Floats, Groups, Ints, clustered_differences
 from ehrkg.foundation.errors import UsageError
 
 
@@ -23,6 +25,7 @@ class Difference:
         low, high: its interval.
         p: two-sided, of the hypothesis that they are alike.
         p_holm: the same, corrected for the number of pairs.
+        items, patients: what it rests on.
     """
 
     first: str
@@ -32,6 +35,8 @@ class Difference:
     high: float
     p: float
     p_holm: float
+    items: int
+    patients: int
 
 
 def pairwise_differences(
@@ -39,11 +44,8 @@ def pairwise_differences(
 ) -> list[Difference]:
     """Every pair of models, compared question by question, clustered by patient.
 
-    The mean of the paired differences ``d = a - b`` has the sandwich error
-    ``sqrt(G / (G - 1) sum_g (sum_(i in g) (d_i - mean))^2) / n`` over G patients (Liang and Zeger
-    1986, Biometrika 73:13), and is held against Student's t with G - 1 degrees of freedom. Where
-    all patients differ alike there is no spread to hold it against; then p is the sign test's over
-    patients, ``2^(1 - G)``. P values are corrected by Holm 1979 (Scandinavian Journal of
+    The mean of the paired differences ``d = a - b`` with the sandwich error over patients, see
+    ``clusters.clustered_differences``. P values are corrected by Holm 1979 (Scandinavian Journal of
     Statistics 6:65), and then given to six places.
 
     Args:
@@ -72,28 +74,39 @@ def pairwise_differences(
                 todo="give every model's answer to every question, in one order",
             )
     names, place = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
-    patients = len(names)
-    if patients < 2:
+    if len(names) < 2:
         raise UsageError("too few patients to compare models", todo="ask about two or more")
-    sizes = np.bincount(place).astype(np.float64)
-    totals = np.array([np.bincount(place, weights=each) for each in arrays]).reshape(-1, patients)
-    a, b = np.triu_indices(len(models), k=1)
-    apart = totals[a] - totals[b]
-    mean = apart.sum(axis=1) / sizes.sum()
-    spread = ((apart - mean[:, None] * sizes) ** 2).sum(axis=1)
-    error = np.sqrt(patients / (patients - 1) * spread) / sizes.sum()
-    p = _p_values(mean, error, patients)
-    reach = float(t.ppf(0.5 + level / 2, patients - 1)) * error
+    return compared(models, arrays, place.astype(np.int64), level=level)
+
+
+def compared(
+    models: Sequence[str], arrays: Sequence[Floats], patients: Ints, *, level: float = 0.95
+) -> list[Difference]:
+    """Every pair of models on the questions that both answered; see ``pairwise_differences``.
+
+    Args:
+        models: their names.
+        arrays: of each, how right it is on each question; NaN where it was not asked.
+        patients: of each question, as numbers from 0.
+        level: coverage of the intervals.
+    """
+    found = []
+    for i, j in combinations(range(len(models)), 2):
+        apart = arrays[i] - arrays[j]
+        both = np.isfinite(apart)
+        every = Groups(pa.table({}), np.zeros(int(both.sum()), dtype=np.int64), 1)
+        found.append(clustered_differences(apart[both], every, patients[both], level=level))
+    corrected = holm([float(pair.p[0]) for pair in found])
     return [
-        Difference(models[i], models[j], float(d), float(d - r), float(d + r), float(own), both)
-        for i, j, d, r, own, both in zip(a, b, mean, reach, p, holm(p.tolist()), strict=True)
+        Difference(
+            models[i],
+            models[j],
+            *(float(each[0]) for each in (pair.mean, pair.low, pair.high, pair.p)),
+            both_p,
+            int(pair.n[0]),
+            int(pair.clusters[0]),
+        )
+        for (i, j), pair, both_p in zip(
+            combinations(range(len(models)), 2), found, corrected, strict=True
+        )
     ]
-
-
-def _p_values(
-    mean: npt.NDArray[np.float64], error: npt.NDArray[np.float64], patients: int
-) -> npt.NDArray[np.float64]:
-    alike = error <= 1e-12 * np.maximum(1.0, np.abs(mean))
-    scaled = np.abs(mean) / np.where(alike, 1.0, error)
-    without_spread = np.where(mean == 0, 1.0, 2.0 ** (1 - patients))
-    return np.where(alike, without_spread, 2 * t.sf(scaled, patients - 1))
