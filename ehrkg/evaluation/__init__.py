@@ -14,13 +14,18 @@ if TYPE_CHECKING:
         KeySource,
         MostFrequent,
     )
+    from ehrkg.evaluation.breakdowns import breakdown, macro
+    from ehrkg.evaluation.calibration import calibration_of
+    from ehrkg.evaluation.choices import told_by_code
+    from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, write_report
     from ehrkg.evaluation.results import Results, evaluate
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
     from ehrkg.evaluation.settings import Setting
-    from ehrkg.evaluation.summary import accuracy_by, open_ended_by
+    from ehrkg.evaluation.spending import cost_of, parse_failures
+    from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 
 _HOMES = {
     "Baseline": "baselines",
@@ -31,14 +36,24 @@ _HOMES = {
     "PlantedShare": "planted",
     "ReportData": "report",
     "Results": "results",
+    "Setting": "settings",
     "accuracy_by": "summary",
+    "breakdown": "breakdowns",
+    "calibration_of": "calibration",
+    "cost_of": "spending",
     "evaluate": "results",
+    "macro": "breakdowns",
     "open_ended_by": "summary",
+    "pairwise": "comparison",
+    "parse_failures": "spending",
     "planted_in": "planted",
     "planted_shares": "planted",
+    "ranks_of": "comparison",
     "run_baselines": "scoring",
-    "Setting": "settings",
     "score_baselines": "run",
+    "several_right_by": "summary",
+    "stem_gain": "comparison",
+    "told_by_code": "choices",
     "write_report": "report",
 }
 
@@ -53,12 +68,22 @@ __all__ = [
     "Results",
     "Setting",
     "accuracy_by",
+    "breakdown",
+    "calibration_of",
+    "cost_of",
     "evaluate",
+    "macro",
     "open_ended_by",
+    "pairwise",
+    "parse_failures",
     "planted_in",
     "planted_shares",
+    "ranks_of",
     "run_baselines",
     "score_baselines",
+    "several_right_by",
+    "stem_gain",
+    "told_by_code",
     "write_report",
 ]
 

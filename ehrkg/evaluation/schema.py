@@ -16,6 +16,8 @@ SCORES = pa.schema(
         ("n_options", pa.int32()),
         ("choice", pa.int32()),  # the option chosen, -1 where the text could not be read
         ("chosen", pa.list_(pa.int32())),  # multi: the options chosen
+        ("chosen_codes", pa.list_(pa.string())),  # of what was chosen; of yes/no the word
+        ("answer_index", pa.int32()),  # where the right option stood; -1: none, or several are
         ("text", pa.string()),  # an open answer
         ("answered", pa.string()),  # what the model gave, as it gave it; null for a tie
         ("parsed", pa.bool_()),  # false: it could not be read, and counts as wrong

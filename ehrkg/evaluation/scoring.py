@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ehrkg.evaluation.baselines import Baseline
+from ehrkg.evaluation.choices import told_by_code
 from ehrkg.evaluation.metrics import exact_match, relation_coverage, rouge
 from ehrkg.evaluation.questions import Question, in_setting, questions_of
 from ehrkg.evaluation.schema import SCORES
@@ -50,7 +51,7 @@ def run_baselines(
                     baseline, setting, [q for q in asked if q.format == "oeq"], names
                 )
             shown.advance()
-    return pa.Table.from_pylist(rows, SCORES).sort_by(SORTED_BY)
+    return told_by_code(pa.Table.from_pylist(rows, SCORES), items).sort_by(SORTED_BY)
 
 
 def _score_choices(

@@ -97,16 +97,18 @@ def compared(
         every = Groups(pa.table({}), np.zeros(int(both.sum()), dtype=np.int64), 1)
         found.append(clustered_differences(apart[both], every, patients[both], level=level))
     corrected = holm([float(pair.p[0]) for pair in found])
+    names = combinations(models, 2)
     return [
         Difference(
-            models[i],
-            models[j],
-            *(float(each[0]) for each in (pair.mean, pair.low, pair.high, pair.p)),
-            both_p,
+            first,
+            second,
+            float(pair.mean[0]),
+            float(pair.low[0]),
+            float(pair.high[0]),
+            float(pair.p[0]),
+            p_holm,
             int(pair.n[0]),
             int(pair.clusters[0]),
         )
-        for (i, j), pair, both_p in zip(
-            combinations(range(len(models)), 2), found, corrected, strict=True
-        )
+        for (first, second), pair, p_holm in zip(names, found, corrected, strict=True)
     ]

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ehrkg.benchmark.intervals import wilson
 from ehrkg.evaluation.clusters import Floats, Groups, group_rows
-from ehrkg.evaluation.summary import BY_MODEL, filled
+from ehrkg.evaluation.summary import BY_MODEL, filled, sums_of
 
 COST = pa.schema(
     [
@@ -86,7 +86,7 @@ def parse_failures(scores: pa.Table) -> pa.Table:
     groups = group_rows(part, (*BY_MODEL, "format"))
     n = np.bincount(groups.of, minlength=len(groups)).astype(np.float64)
     unread = np.asarray(pc.invert(part["parsed"]), dtype=np.float64)
-    failures = np.bincount(groups.of, weights=unread, minlength=len(groups))
+    failures = sums_of(unread, groups)
     bounds = np.array(
         [wilson(k, of) for k, of in zip(failures.tolist(), n.tolist(), strict=True)]
     ).reshape(-1, 2)
@@ -105,7 +105,7 @@ def parse_failures(scores: pa.Table) -> pa.Table:
 
 def _count(column: pa.ChunkedArray, groups: Groups) -> Floats:
     known = np.asarray(pc.is_valid(column), dtype=np.float64)
-    return np.bincount(groups.of, weights=known, minlength=len(groups))
+    return sums_of(known, groups)
 
 
 def _total(column: pa.ChunkedArray, groups: Groups) -> Floats:

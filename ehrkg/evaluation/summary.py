@@ -151,7 +151,7 @@ def open_ended_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
     names = ("exact", "rouge1", "rouge_l", "bert_f1", "judged")
     others = {name: known_mean(part[name], groups) for name in names}
     judged = np.asarray(pc.is_valid(part["judged"]), dtype=np.float64)
-    counts = {"judged_items": np.bincount(groups.of, weights=judged, minlength=len(groups))}
+    counts = {"judged_items": sums_of(judged, groups)}
     return filled(OPEN_ENDED, groups.keys, mean_columns("coverage", covered), others, counts)
 
 
@@ -176,7 +176,13 @@ def known_mean(column: pa.ChunkedArray, groups: Groups) -> Floats:
     of, count = groups.of[known], len(groups)
     n = np.bincount(of, minlength=count).astype(np.float64)
     total = np.bincount(of, weights=np.rint(values[known] * 1e6), minlength=count) / 1e6
-    return np.divide(total, n, out=np.full(count, np.nan), where=n > 0)
+    means: Floats = np.divide(total, n, out=np.full(count, np.nan), where=n > 0)
+    return means
+
+
+def sums_of(values: Floats, groups: Groups) -> Floats:
+    """The sum of each group's values."""
+    return np.bincount(groups.of, weights=values, minlength=len(groups)).astype(np.float64)
 
 
 def mean_columns(called: str, found: Means) -> dict[str, Floats]:
