@@ -27,6 +27,7 @@ from ehrkg.session import (
     privacy_commands,
     proposers,
 )
+from ehrkg.session.view import command as view_command
 
 app = typer.Typer(
     name="ehrkg",
@@ -45,6 +46,7 @@ app.command("verify")(pair_commands.verify)
 app.command()(benchmark_commands.export)
 app.command()(benchmark_commands.diff)
 app.command("rehydrate")(rehydration.command)
+app.command()(view_command.view)
 
 INTERRUPTED = 130
 """What a shell gives a program that Ctrl-C ended."""

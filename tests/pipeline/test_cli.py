@@ -27,6 +27,7 @@ VERBS = (
     "diff",
     "rehydrate",
     "forget",
+    "view",
 )
 
 
