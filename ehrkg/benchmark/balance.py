@@ -190,11 +190,17 @@ class Market:
             drawn: whom they drew.
         """
         mine = self.answers[kept][:, None]
-        columns = [
-            ((axis[drawn] < axis[mine]) + 0.5 * (axis[drawn] == axis[mine])).mean(axis=1) - 0.5
-            for axis in self.axes
-        ]
+        columns = [_among(axis[drawn], axis[mine]) for axis in self.axes]
         return np.column_stack(columns) if columns else np.zeros((len(mine), 0))
+
+
+def _among(others: npt.NDArray[Any], mine: npt.NDArray[Any]) -> Scores:
+    """The share of a row's others that are less than its own; as less counts half of the equal."""
+    halves = (others < mine).sum(axis=1, dtype=np.int32) + (others <= mine).sum(
+        axis=1, dtype=np.int32
+    )
+    found: Scores = halves / (2 * others.shape[1]) - 0.5
+    return found
 
 
 def _within(least_and_most: tuple[int, int], n: int) -> int:

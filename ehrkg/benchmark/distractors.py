@@ -162,15 +162,20 @@ def denied(questions: Questions, about: Surroundings) -> Grid:
 def _off(questions: Questions, axis: str, place: int) -> Steps:
     """Steps on one axis from the question's centre; TOO_FAR beyond the bound."""
     bound = int(settings()["widening"][f"{axis}s"])
-    values = questions.pool.column(axis).astype(np.int64)
+    values = questions.pool.column(axis).astype(np.int16)
     ids = hash_strings(0, [row["id"] for row in questions.templates])
     centre = values[questions.answers] + _offsets(ids, place, bound)
-    off: Steps = np.abs(centre[:, None] - values)
-    return np.where(off <= bound, off, TOO_FAR)
+    # Few centres: each one's row of the pool is worked out once.
+    centres, which = np.unique(centre, return_inverse=True)
+    off = np.abs(centres.astype(np.int16)[:, None] - values)
+    found: Steps = np.where(off <= bound, off, np.int16(TOO_FAR))[which]
+    return found
 
 
 def _sum(one: Steps, other: Steps) -> Steps:
-    return np.where((one == TOO_FAR) | (other == TOO_FAR), TOO_FAR, one + other)
+    total: Steps = one + other
+    total[(one == TOO_FAR) | (other == TOO_FAR)] = TOO_FAR
+    return total
 
 
 def _offsets(ids: U64, place: int, bound: int) -> Steps:

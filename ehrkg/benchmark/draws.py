@@ -6,9 +6,8 @@ of all of them; what is kept of each is a short list of candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +17,14 @@ import pyarrow.compute as pc
 from ehrkg.benchmark.balance import Fit, fit
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.distractors import STRATEGIES, Strategy, denied
-from ehrkg.benchmark.exclusions import Pool, Screen, SiblingScreen
+from ehrkg.benchmark.exclusions import Pool, Rows, Screen, SiblingScreen
 from ehrkg.benchmark.pools import POOL, era_of, price_column
 from ehrkg.benchmark.shortlists import TOO_FAR, Ints, Shortlist, members_at, shortlist
 from ehrkg.benchmark.support import Support
 from ehrkg.benchmark.surroundings import Surroundings
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress
+from ehrkg.foundation.workers import in_order
 from ehrkg.verify.schema import Verified
 
 STAGE = "items"
@@ -110,6 +110,7 @@ def draw_all(
     strategies: Sequence[str],
     ledger: Ledger,
     progress: Progress,
+    workers: int = 1,
 ) -> tuple[list[Drawn], pa.Table]:
     """Price the pool and draw the distractors of every template.
 
@@ -121,6 +122,7 @@ def draw_all(
         strategies: names of STRATEGIES.
         ledger: gets candidates ruled out, and questions dropped.
         progress: told of each draw.
+        workers: processes that share the work; they change nothing in what is drawn.
 
     Returns:
         What was drawn, and the pool with its prices: frozen, it gives the same questions again, for
@@ -128,59 +130,81 @@ def draw_all(
     """
     groups = group_rows(templates, world.cohort)
     progress.start("choosing distractors", len(groups) * len(sizes) * len(strategies))
-    drawn: list[Drawn] = []
-    prices: dict[str, dict[tuple[str, str, str], float]] = {}
+    asked: list[_Asked] = []
     for (task, era), rows in groups.items():
         for of_kin in sorted({STRATEGIES[name].of_kin for name in strategies}):
             named = [name for name in strategies if STRATEGIES[name].of_kin == of_kin]
             group = Group(task, era, pool, world, of_kin=of_kin)
             lists = group.shortlists(
-                pieces(templates, rows), named, also_denied=YES_NO in sizes, ledger=ledger
+                pieces(templates, rows),
+                named,
+                also_denied=YES_NO in sizes,
+                ledger=ledger,
+                workers=workers,
             )
-            for name in named:
-                for size in sizes:
-                    listed = lists[_list_name(name, size)]
-                    found = fit(
-                        listed,
-                        group.answers,
-                        len(group.pool.rows),
-                        n_options=size,
-                        axes=[group.pool.column(axis) for axis in AXES],
-                    )
-                    prices.setdefault(price_column(name, size), {}).update(
-                        {
-                            (task, era, row["entity"]): float(price)
-                            for row, price in zip(group.pool.rows, found.prices, strict=True)
-                        }
-                    )
-                    drawn.append(_drawn(task, name, size, group, rows, listed, found))
-                    progress.advance()
+            asked += [
+                _Asked(task, era, name, size, group, rows, lists[_list_name(name, size)])
+                for name in named
+                for size in sizes
+            ]
+    drawn: list[Drawn] = []
+    prices: dict[str, dict[tuple[str, str, str], float]] = {}
+    for one, found in zip(asked, in_order(_fitted, asked, workers=workers), strict=True):
+        prices.setdefault(price_column(one.strategy, one.size), {}).update(
+            {
+                (one.task, one.era, row["entity"]): float(price)
+                for row, price in zip(one.group.pool.rows, found.prices, strict=True)
+            }
+        )
+        drawn.append(_drawn(one, found))
+        progress.advance()
     _account(drawn, ledger)
     return drawn, _priced(pool, prices)
 
 
-def _drawn(
-    task: str, name: str, size: int, group: Group, rows: Ints, listed: Shortlist, found: Fit
-) -> Drawn:
-    steps = (
-        np.take_along_axis(listed.steps, np.maximum(found.chosen, 0), axis=1).astype(np.int64)
-        if found.chosen.size
-        else found.chosen
+@dataclass(frozen=True)
+class _Asked:
+    """A draw before its prices are set: of a task, ICD version, strategy, number of options."""
+
+    task: str
+    era: str
+    strategy: str
+    size: int
+    group: Group
+    rows: Ints
+    listed: Shortlist
+
+
+def _fitted(one: _Asked) -> Fit:
+    pool = one.group.pool
+    return fit(
+        one.listed,
+        one.group.answers,
+        len(pool.rows),
+        n_options=one.size,
+        axes=[pool.column(axis) for axis in AXES],
     )
-    members = members_at(listed, found.chosen)
-    strategy = STRATEGIES[name]
+
+
+def _drawn(one: _Asked, found: Fit) -> Drawn:
+    listed, chosen = one.listed, found.chosen
+    steps = (
+        np.take_along_axis(listed.steps, np.maximum(chosen, 0), axis=1).astype(np.int64)
+        if chosen.size
+        else chosen
+    )
     return Drawn(
-        task,
-        strategy,
-        size,
-        group.pool,
-        rows,
-        group.answers,
-        members,
+        one.task,
+        STRATEGIES[one.strategy],
+        one.size,
+        one.group.pool,
+        one.rows,
+        one.group.answers,
+        members_at(listed, chosen),
         steps,
         found.kept,
         found.too_few,
-        group.about,
+        one.group.about,
     )
 
 
@@ -206,41 +230,65 @@ class Group:
 
     def shortlists(
         self,
-        parts: Iterator[list[dict[str, Any]]],
+        parts: Sequence[pa.Table],
         strategies: Sequence[str],
         *,
         also_denied: bool = False,
         ledger: Ledger | None = None,
+        workers: int = 1,
     ) -> dict[str, Shortlist]:
         """The short lists by strategy (and of what may be denied), over all parts.
 
         Args:
-            parts: rows of TEMPLATES in the order of ids.
+            parts: columns ``LOOKED_AT`` of TEMPLATES, in the order of ids.
             strategies: names of STRATEGIES.
             also_denied: make those of yes/no questions too.
             ledger: gets the candidates ruled out.
+            workers: processes that share the parts.
         """
+
+        def listed(part: pa.Table) -> _Listed:
+            return self._listed(part.to_pylist(), strategies, also_denied)
+
         lists: dict[str, list[Shortlist]] = {}
         answers, dropped, pairs, left = [], dict[str, int](), 0, 0
-        for part in parts:
-            questions = self.screen.questions(part)
-            answers.append(questions.answers)
-            pairs, left = pairs + questions.allowed.size, left + int(questions.allowed.sum())
-            for reason, n in questions.dropped.items():
+        for one in in_order(listed, parts, workers=workers):
+            answers.append(one.answers)
+            pairs, left = pairs + one.pairs, left + one.left
+            for reason, n in one.dropped.items():
                 dropped[reason] = dropped.get(reason, 0) + n
-            no = denied(questions, self.about) if also_denied else None
-            for name in strategies:
-                steps = STRATEGIES[name].steps(questions, self.about)
-                lists.setdefault(name, []).append(shortlist(questions, steps, seed=self._seed))
-                if no is not None:
-                    steps = np.where(no, steps, TOO_FAR)
-                    lists.setdefault(_list_name(name, YES_NO), []).append(
-                        shortlist(questions, steps, seed=self._seed)
-                    )
+            for name, held in one.lists.items():
+                lists.setdefault(name, []).append(held)
         self.answers = np.concatenate(answers)
         if ledger is not None:
             ledger.record(STAGE, self.unit, rows_in=pairs, rows_out=left, dropped=dropped)
         return {name: Shortlist.joined(held) for name, held in lists.items()}
+
+    def _listed(self, rows: Rows, strategies: Sequence[str], also_denied: bool) -> _Listed:
+        questions = self.screen.questions(rows)
+        no = denied(questions, self.about) if also_denied else None
+        lists: dict[str, Shortlist] = {}
+        for name in strategies:
+            steps = STRATEGIES[name].steps(questions, self.about)
+            lists[name] = shortlist(questions, steps, seed=self._seed)
+            if no is not None:
+                steps = np.where(no, steps, TOO_FAR)
+                lists[_list_name(name, YES_NO)] = shortlist(questions, steps, seed=self._seed)
+        allowed = questions.allowed
+        return _Listed(
+            questions.answers, allowed.size, int(allowed.sum()), questions.dropped, lists
+        )
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """Short lists of some templates, with how many candidates were looked at and are left."""
+
+    answers: Ints
+    pairs: int
+    left: int
+    dropped: Mapping[str, int]
+    lists: Mapping[str, Shortlist]
 
 
 def _list_name(strategy: str, size: int) -> str:
@@ -259,11 +307,10 @@ def group_rows(templates: pa.Table, cohort: Cohort) -> dict[tuple[str, str], Int
     return {key: np.array(rows, dtype=np.int64) for key, rows in sorted(found.items())}
 
 
-def pieces(templates: pa.Table, rows: Ints) -> Iterator[list[dict[str, Any]]]:
-    """What a draw looks at of some templates, as rows, a piece at a time."""
-    table = templates.select(list(LOOKED_AT))
-    for start in range(0, len(rows), PIECE):
-        yield table.take(pa.array(rows[start : start + PIECE])).to_pylist()
+def pieces(templates: pa.Table, rows: Ints) -> list[pa.Table]:
+    """What a draw looks at of some templates, a table a piece."""
+    table = templates.select(list(LOOKED_AT)).take(pa.array(rows))
+    return [table.slice(start, PIECE) for start in range(0, len(rows), PIECE)]
 
 
 def slice_of(pool: pa.Table, task: str, era: str, cohort: Cohort, *, of_kin: bool = False) -> Pool:

@@ -6,9 +6,11 @@ the seed and the build's pool. Balancing decides which questions stand, never wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +19,27 @@ import pyarrow as pa
 from ehrkg.benchmark.accepted import Accepted
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.distractors import STRATEGIES
-from ehrkg.benchmark.draws import STAGE, YES_NO, Drawn, World, draw_all
+from ehrkg.benchmark.draws import PIECE, STAGE, YES_NO, Drawn, World, draw_all
 from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.pools import make_pool
 from ehrkg.benchmark.schema import ITEMS
 from ehrkg.benchmark.several import MULTI, OPTIONS, YESNO, Multi, YesNo
 from ehrkg.benchmark.support import Support
-from ehrkg.benchmark.writing import OPEN, Choices, Piece, in_pieces, open_items
+from ehrkg.benchmark.writing import (
+    ALIKE,
+    OPEN,
+    Choices,
+    Piece,
+    Written,
+    in_pieces,
+    open_items,
+)
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.storage import stream_parquet
+from ehrkg.foundation.workers import workers_for
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
@@ -39,7 +50,8 @@ FORMATS = {"mcq4": 4, "mcq5": 5, "mcq6": 6, OPEN: 0, YESNO: YES_NO, MULTI: OPTIO
 DEFAULT_FORMATS = ("mcq4", "mcq5", "mcq6", OPEN)
 """What is made where nobody names formats: what every baseline can answer."""
 
-Plan = Callable[[Piece], list[pa.Table]]
+SHARED = 4
+"""Pieces of templates from which on several processes share them, where nobody says how many."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +67,37 @@ class Made:
     pool: pa.Table
 
 
+class Asked(TypedDict, total=False):
+    """What questions are asked for; every part may be left out.
+
+    Attributes:
+        formats: which of FORMATS to make; by default ``DEFAULT_FORMATS``.
+        strategies: how distractors are chosen, names of STRATEGIES; by default ``frequency``.
+        history: how many earlier admissions a stem tells of; by default 0.
+        seed: of every draw; by default 7.
+        ledger: gets, per task, one entry a format and strategy (questions) and one of the
+            candidates ruled out (pairs of question and candidate, by reason).
+        progress: told of every draw.
+        workers: processes that share the work; by default one a core where there is much of it
+            (``workers_for``). They change no question and no byte.
+    """
+
+    formats: Sequence[str]
+    strategies: Sequence[str]
+    history: int
+    seed: int
+    ledger: Ledger | None
+    progress: Progress | None
+    workers: int | None
+
+
 def make_questions(
     templates: pa.Table,
     hospital: Hospital,
     knowledge: Knowledge,
     mapping: CodeMapping,
     verified: Verified,
-    *,
-    formats: Sequence[str] = DEFAULT_FORMATS,
-    strategies: Sequence[str] = ("frequency",),
-    history: int = 0,
-    seed: int = 7,
-    ledger: Ledger | None = None,
-    progress: Progress | None = None,
+    **asked: Unpack[Asked],
 ) -> Made:
     """Make the questions of all templates, and the pool they are drawn from.
 
@@ -77,13 +107,7 @@ def make_questions(
         knowledge: its edges rule distractors out and give their degree.
         mapping: links of codes.
         verified: relations that are not plainly refused rule distractors out.
-        formats: which of FORMATS to make.
-        strategies: how distractors are chosen; names of STRATEGIES.
-        history: how many earlier admissions a stem tells of, from 0.
-        seed: of every draw.
-        ledger: gets, per task, one entry a format and strategy (questions) and one of the
-            candidates ruled out (pairs of question and candidate, by reason).
-        progress: told of every draw.
+        asked: formats, strategies, history, seed and the rest of ``Asked``.
 
     Returns:
         Items with the schema ITEMS, sorted by item_id, and their pool.
@@ -91,19 +115,7 @@ def make_questions(
     Raises:
         UsageError: an unknown format or strategy, or a longer history than templates keep.
     """
-    making = _Making(
-        templates,
-        Cohort(hospital, knowledge, mapping),
-        knowledge,
-        mapping,
-        verified,
-        formats=formats,
-        strategies=strategies,
-        history=history,
-        seed=seed,
-        ledger=ledger if ledger is not None else Ledger(),
-        progress=progress or Silent(),
-    )
+    making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
     tables = list(making.tables())
     return Made(pa.concat_tables([ITEMS.empty_table(), *tables]).combine_chunks(), making.pool)
 
@@ -115,13 +127,7 @@ def write_questions(
     knowledge: Knowledge,
     mapping: CodeMapping,
     verified: Verified,
-    *,
-    formats: Sequence[str] = DEFAULT_FORMATS,
-    strategies: Sequence[str] = ("frequency",),
-    history: int = 0,
-    seed: int = 7,
-    ledger: Ledger | None = None,
-    progress: Progress | None = None,
+    **asked: Unpack[Asked],
 ) -> pa.Table:
     """Make the questions of all templates and write them as they come; see ``make_questions``.
 
@@ -134,29 +140,12 @@ def write_questions(
         knowledge: its edges rule distractors out.
         mapping: links of codes.
         verified: relations.
-        formats: which of FORMATS to make.
-        strategies: how distractors are chosen.
-        history: earlier admissions told of.
-        seed: of every draw.
-        ledger: gets what was dropped.
-        progress: told of every draw.
+        asked: as for ``make_questions``.
 
     Returns:
         The pool, priced.
     """
-    making = _Making(
-        templates,
-        Cohort(hospital, knowledge, mapping),
-        knowledge,
-        mapping,
-        verified,
-        formats=formats,
-        strategies=strategies,
-        history=history,
-        seed=seed,
-        ledger=ledger if ledger is not None else Ledger(),
-        progress=progress or Silent(),
-    )
+    making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
     stream_parquet(making.tables(), ITEMS, path)
     return making.pool
 
@@ -167,31 +156,36 @@ class _Making:
     def __init__(
         self,
         templates: pa.Table,
-        cohort: Cohort,
+        hospital: Hospital,
         knowledge: Knowledge,
         mapping: CodeMapping,
         verified: Verified,
         *,
-        formats: Sequence[str],
-        strategies: Sequence[str],
-        history: int,
-        seed: int,
-        ledger: Ledger,
-        progress: Progress,
+        formats: Sequence[str] = DEFAULT_FORMATS,
+        strategies: Sequence[str] = ("frequency",),
+        history: int = 0,
+        seed: int = 7,
+        ledger: Ledger | None = None,
+        progress: Progress | None = None,
+        workers: int | None = None,
     ) -> None:
         _refuse_unknown(formats, strategies, history)
         self._templates = templates.sort_by("id")
-        self._cohort, self._verified = cohort, verified
-        self._formats, self._history, self._seed, self._ledger = formats, history, seed, ledger
-        support = Support(cohort, knowledge, verified)
+        self._cohort = Cohort(hospital, knowledge, mapping)
+        self._verified = verified
+        self._formats, self._history, self._seed = formats, history, seed
+        self._ledger = ledger if ledger is not None else Ledger()
+        self._workers = workers or workers_for(-(-templates.num_rows // PIECE), least=SHARED)
+        support = Support(self._cohort, knowledge, verified)
         self.drawn, self.pool = draw_all(
             self._templates,
-            make_pool(templates, cohort, support, mapping),
-            World(cohort, support, verified, seed),
+            make_pool(templates, self._cohort, support, mapping),
+            World(self._cohort, support, verified, seed),
             sizes=sorted({FORMATS[name] for name in formats} - {0}),
             strategies=strategies,
-            ledger=ledger,
-            progress=progress,
+            ledger=self._ledger,
+            progress=progress or Silent(),
+            workers=self._workers,
         )
 
     def tables(self) -> Iterator[pa.Table]:
@@ -212,23 +206,32 @@ class _Making:
         ]
         open_for = self._open_ended()
 
-        def write(piece: Piece) -> list[pa.Table]:
+        def write(piece: Piece) -> Written:
             wanted = open_for[piece.start : piece.start + len(piece.rows)]
-            return [
-                *(one.items(piece) for one in choices),
+            dropped: Counter[str] = Counter()
+            tables = [
+                *(one.items(piece, dropped) for one in choices),
                 *(one.items(piece) for one in yesno),
-                *(one.items(piece) for one in multi),
+                *(one.items(piece, dropped) for one in multi),
                 open_items(piece, accepted, wanted),
             ]
+            return Written(tables, dropped)
 
         made = multis = 0
-        for table in in_pieces(
-            self._templates, write, self._cohort, seed=self._seed, history=self._history
+        dropped: Counter[str] = Counter()
+        for table, left_out in in_pieces(
+            self._templates,
+            write,
+            self._cohort,
+            seed=self._seed,
+            history=self._history,
+            workers=self._workers,
         ):
             multis += table.filter(pa.compute.equal(table["format"], MULTI)).num_rows
             made += table.num_rows
+            dropped.update(left_out)
             yield table
-        self._account(int(open_for.sum()), multi, multis, sum(one.alike for one in choices), made)
+        self._account(int(open_for.sum()), multis if multi else None, dropped, made)
 
     def _open_ended(self) -> npt.NDArray[np.bool_]:
         """Which templates have an open-ended question.
@@ -245,19 +248,20 @@ class _Making:
         return wanted
 
     def _account(
-        self, open_ended: int, multi: Sequence[Multi], multis: int, alike: int, made: int
+        self, open_ended: int, multis: int | None, dropped: Mapping[str, int], made: int
     ) -> None:
         n = self._templates.num_rows
         if open_ended:
             kin_only = {"not_asked_for": n - open_ended}
             self._ledger.record(STAGE, OPEN, rows_in=n, rows_out=open_ended, dropped=kin_only)
-        if multi:
-            dropped = {name: sum(one.dropped[name] for one in multi) for name in multi[0].dropped}
-            rows_in = multis + sum(dropped.values())
-            self._ledger.record(STAGE, MULTI, rows_in=rows_in, rows_out=multis, dropped=dropped)
+        if multis is not None:
+            lost_here = {reason: dropped.get(f"{MULTI}: {reason}", 0) for reason in Multi.REASONS}
+            rows_in = multis + sum(lost_here.values())
+            self._ledger.record(STAGE, MULTI, rows_in=rows_in, rows_out=multis, dropped=lost_here)
+        alike = dropped.get(ALIKE, 0)
         if alike:
             self._ledger.record(
-                STAGE, "options", rows_in=made + alike, rows_out=made, dropped={"same_name": alike}
+                STAGE, "options", rows_in=made + alike, rows_out=made, dropped={ALIKE: alike}
             )
 
 

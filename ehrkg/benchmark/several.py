@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,7 +16,7 @@ from ehrkg.benchmark.giveaways import Answer, Giveaways
 from ehrkg.benchmark.names import option_names, phrase
 from ehrkg.benchmark.pools import entity_of
 from ehrkg.benchmark.shortlists import Ints
-from ehrkg.benchmark.writing import Piece, as_items
+from ehrkg.benchmark.writing import ALIKE, Piece, as_items
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64, order_by_hash
 from ehrkg.propose.tasks import tasks
@@ -105,6 +105,9 @@ class Multi:
         seed: chooses and orders.
     """
 
+    REASONS = ("single_answer", "too_few_distractors", ALIKE)
+    """Why a template has no such question."""
+
     def __init__(
         self,
         templates: pa.Table,
@@ -122,17 +125,23 @@ class Multi:
             *(templates[name].to_pylist() for name in names), strict=True
         ):
             self._beside[task, visit, target].append((answer[0], route))
-        self.dropped = {"single_answer": 0, "too_few_distractors": 0, "same_name": 0}
 
-    def items(self, piece: Piece) -> pa.Table:
-        """The questions of a piece's templates."""
+    def items(self, piece: Piece, dropped: Counter[str]) -> pa.Table:
+        """The questions of a piece's templates.
+
+        Args:
+            piece: the templates.
+            dropped: counts those without a question, by reason ("multi: single_answer").
+        """
         found: list[tuple[int, Drawn, dict[str, Any]]] = []
         for drawn in self._drawn:
             low, high = np.searchsorted(drawn.rows, (piece.start, piece.start + len(piece.rows)))
             for place in range(low, high):
                 at = int(drawn.rows[place]) - piece.start
                 made = self._question(piece.rows[at], drawn, drawn.members[place])
-                if made is not None:
+                if isinstance(made, str):
+                    dropped[f"{MULTI}: {made}"] += 1
+                else:
                     found.append((at, drawn, made))
         at_all: Ints = np.array([at for at, _, _ in found], dtype=np.int64)
         shared = piece.items(
@@ -151,11 +160,11 @@ class Multi:
 
     def _question(
         self, row: Mapping[str, Any], drawn: Drawn, members: Ints
-    ) -> dict[str, Any] | None:
+    ) -> dict[str, Any] | str:
+        """The columns of a question, or why there is none (one of ``REASONS``)."""
         right = self._right(row)
         if len(right) < RIGHT[0]:
-            self.dropped["single_answer"] += 1
-            return None
+            return "single_answer"
         pool, task = drawn.pool, row["task"]
         held = [
             pool.at[entity]
@@ -165,8 +174,7 @@ class Multi:
         wrong = [int(one) for one in members if one >= 0 and not pool.clash[one, held].any()]
         wrong = wrong[: OPTIONS - len(right)]
         if len(right) + len(wrong) < OPTIONS:
-            self.dropped["too_few_distractors"] += 1
-            return None
+            return "too_few_distractors"
         reasons = dict.fromkeys(right, "answer")
         for one in wrong:
             other = pool.rows[one]
@@ -177,8 +185,7 @@ class Multi:
         try:
             names = option_names([(self._cohort.codes[code], route) for code, route in order])
         except UsageError:
-            self.dropped["same_name"] += 1
-            return None
+            return ALIKE
         return {
             "options": names,
             "option_codes": [code for code, _ in order],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +21,16 @@ from ehrkg.benchmark.support import Grid
 from ehrkg.foundation.hashing import hash_strings, uniform
 
 Ints = npt.NDArray[np.int64]
-Steps = npt.NDArray[np.int64]
+Steps = npt.NDArray[np.signedinteger[Any]]
 
 TOO_FAR = -1
 """In a grid of steps: this candidate can't stand beside this answer under the strategy."""
 
 LONGEST = 32
 """Candidates a list; the bits of the word in which it is kept which of them clash."""
+
+AT_A_TIME = 4096
+"""Rows drawn for together: so many stay near the processor meanwhile."""
 
 TIE = 1e-10
 """What a place in the pool costs: luck is rounded, and of equals the first comes first."""
@@ -134,18 +138,27 @@ def draw(candidates: Shortlist, prices: Scores, n: int) -> Ints:
     chosen = np.full((len(candidates), n), -1, dtype=np.int64)
     if not len(candidates) or not len(prices):
         return chosen
-    left = candidates.luck + prices.astype(np.float32)[candidates.members]
-    left[candidates.members < 0] = -np.inf
-    rows = np.arange(len(left))
-    places = np.arange(left.shape[1], dtype=np.uint32)
+    # Prices by member, and last, where NOBODY points to, what nobody costs.
+    priced = np.append(prices, -np.inf).astype(np.float32)
+    for start in range(0, len(candidates), AT_A_TIME):
+        part = slice(start, start + AT_A_TIME)
+        left = candidates.luck[part] + priced[candidates.members[part]]
+        _draw_from(left, candidates.clash[part], chosen[part])
+    return chosen
+
+
+def _draw_from(left: npt.NDArray[np.float32], clash: npt.NDArray[np.uint32], chosen: Ints) -> None:
+    """Fill in the best of each row, one place after another; what clashes with it is out."""
+    rows, n = np.arange(len(left)), chosen.shape[1]
     for turn in range(n):
         best = left.argmax(axis=1)
         found = np.isfinite(left[rows, best])
         chosen[found, turn] = best[found]
         if turn + 1 < n:
-            barred = candidates.clash[rows, best] | (np.uint32(1) << best.astype(np.uint32))
-            left[((barred[:, None] >> places) & np.uint32(1)).astype(bool)] = -np.inf
-    return chosen
+            barred = clash[rows, best] | (np.uint32(1) << best.astype(np.uint32))
+            octets = barred.astype("<u4").view(np.uint8).reshape(-1, 4)
+            out = np.unpackbits(octets, axis=1, count=left.shape[1], bitorder="little")
+            np.copyto(left, np.float32(-np.inf), where=out.view(np.bool_))
 
 
 def members_at(candidates: Shortlist, chosen: Ints) -> Ints:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +24,22 @@ from ehrkg.benchmark.schema import ITEMS
 from ehrkg.benchmark.shortlists import Ints
 from ehrkg.benchmark.stems import choose_phrasing, render_stem
 from ehrkg.foundation.hashing import hash64, hash_strings, mix
+from ehrkg.foundation.workers import in_order
 
 OPEN = "oeq"
 """The format without options."""
+
+ALIKE = "same_name"
+"""Why a question is left out two of whose options no name tells apart."""
 
 Row = Mapping[str, Any]
 
 
 _display = lru_cache(maxsize=REMEMBERED)(display)
+
+
+_KEPT = ("id", "relation", "cluster", "task", "split", "timing", "n_related", "flags")
+"""Columns of a template that its questions have too."""
 
 
 class Piece:
@@ -49,19 +58,20 @@ class Piece:
     ) -> None:
         self.table, self.start, self.cohort = templates, start, cohort
         self.seed, self.history = seed, history
+        self._kept = templates.select(list(_KEPT)).combine_chunks()
         self.rows: list[dict[str, Any]] = templates.to_pylist()
         self.phrasing = np.array([choose_phrasing(row, seed) for row in self.rows], dtype=np.int64)
         self.hashed = hash_strings(seed, [row["id"] for row in self.rows])
-        self._stems: dict[str, list[str | None]] = {}
+        self._stems: dict[str, dict[int, str]] = {}
 
     def stem(self, at: int, form: str, asked: str = "") -> str:
         """The stem of a template for a format; kept, unless something is asked by name."""
         if asked:
             return self._render(at, form, asked)
-        held = self._stems.setdefault(form, [None] * len(self.rows))
-        if held[at] is None:
+        held = self._stems.setdefault(form, {})
+        if at not in held:
             held[at] = self._render(at, form, "")
-        return str(held[at])
+        return held[at]
 
     def _render(self, at: int, form: str, asked: str) -> str:
         return render_stem(
@@ -85,7 +95,7 @@ class Piece:
             strategy: "" without options.
             stems: one a question.
         """
-        taken = self.table.take(pa.array(at))
+        taken = self._kept.take(pa.array(at))
         n = len(at)
         number = str(n_options) if n_options and form != "yesno" else ""
         numbered = pa.array([f"p{at}" for at in range(int(self.phrasing.max(initial=0)) + 1)])
@@ -156,21 +166,24 @@ class Choices:
         self._reasons = Numbered()
         self._looked = [drawn.pool.column(name).astype(np.int64) for name in ("band", "decile")]
         self._answer_reason = self._reasons.of("answer")
-        self.alike = 0
-        """Questions left out because no name tells two of their options apart."""
 
     def within(self, start: int, end: int) -> Ints:
         """Which templates of the draw, by position in it, lie between two positions of all."""
         low, high = np.searchsorted(self.drawn.rows, (start, end))
         return np.arange(low, high)[self.drawn.kept[low:high]]
 
-    def items(self, piece: Piece) -> pa.Table:
-        """The questions of a piece's templates."""
+    def items(self, piece: Piece, dropped: Counter[str]) -> pa.Table:
+        """The questions of a piece's templates.
+
+        Args:
+            piece: the templates.
+            dropped: counts questions left out because no name tells two of their options apart.
+        """
         here = self.within(piece.start, piece.start + len(piece.rows))
         at = self.drawn.rows[here] - piece.start
         names, members, order = self._options(piece, here, at)
         told = ~self._alike
-        self.alike += int((~told).sum())
+        dropped[ALIKE] += int((~told).sum())
         here, at, names, members, order = (part[told] for part in (here, at, names, members, order))
         n, k = names.shape
         codes = self._code[members]
@@ -296,15 +309,23 @@ def open_items(
     )
 
 
+class Written(NamedTuple):
+    """The questions of a piece, a table a kind, and how many were left out, by reason."""
+
+    tables: list[pa.Table]
+    dropped: Counter[str]
+
+
 def in_pieces(
     templates: pa.Table,
-    write: Callable[[Piece], list[pa.Table]],
+    write: Callable[[Piece], Written],
     cohort: Cohort,
     *,
     seed: int,
     history: int,
-) -> Iterator[pa.Table]:
-    """Tables of items, each sorted, and all after those of the piece before.
+    workers: int = 1,
+) -> Iterator[tuple[pa.Table, Counter[str]]]:
+    """Tables of items, each sorted, all after those of the piece before, and what was left out.
 
     An item's id begins with its template's, so pieces of sorted templates give sorted items.
 
@@ -314,13 +335,17 @@ def in_pieces(
         cohort: facts about codes and visits.
         seed: orders options and chooses phrasings.
         history: earlier admissions told of.
+        workers: processes that share the pieces.
     """
+
+    def written(start: int) -> tuple[pa.Table, Counter[str]]:
+        piece = Piece(templates.slice(start, PIECE), start, cohort, seed=seed, history=history)
+        tables, dropped = write(piece)
+        return pa.concat_tables(tables).combine_chunks().sort_by("item_id"), dropped
+
     with uncollected():
-        for start in range(0, templates.num_rows, PIECE):
-            piece = Piece(templates.slice(start, PIECE), start, cohort, seed=seed, history=history)
-            tables = [table for table in write(piece) if table.num_rows]
-            if tables:
-                yield pa.concat_tables(tables).combine_chunks().sort_by("item_id")
+        starts = range(0, templates.num_rows, PIECE)
+        yield from in_order(written, starts, workers=workers)
 
 
 @contextmanager

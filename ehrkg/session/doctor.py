@@ -136,11 +136,12 @@ def _folders(glob: str) -> Iterator[Path]:
 
 def _machine(folder: Path) -> Iterator[Finding]:
     """Cores, memory and disk, and the largest build that they let one expect."""
+    from ehrkg.foundation.workers import cores
     from ehrkg.session import machine
     from ehrkg.session.estimate import DISK, MEASURED_ROWS, MEMORY, MIB, SECONDS
 
-    cores, memory, disk = machine.cores(), machine.memory(), machine.disk(folder)
-    yield Finding("machine", "cores", HERE, f"{cores}", "speed", amount=cores)
+    n_cores, memory, disk = cores(), machine.memory(), machine.disk(folder)
+    yield Finding("machine", "cores", HERE, f"{n_cores}", "speed", amount=n_cores)
     if memory is not None:
         said = f"{memory / MIB:,.0f} MiB"
         yield Finding("machine", "memory", HERE, said, "builds", amount=memory)

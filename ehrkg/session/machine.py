@@ -10,16 +10,6 @@ LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_byte
 """Where Linux says how much memory a container may take (control groups, version 2 and 1)."""
 
 
-def cores() -> int:
-    """Processor cores that this process may use.
-
-    >>> cores() >= 1
-    True
-    """
-    may = getattr(os, "sched_getaffinity", None)
-    return len(may(0)) if may else os.cpu_count() or 1
-
-
 def memory(root: Path = Path("/")) -> int | None:
     """Bytes of memory that this process may use; None where the system does not say.
 

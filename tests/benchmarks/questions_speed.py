@@ -321,9 +321,14 @@ def make(out: Path) -> None:
 def measured(command: str, out: Path) -> None:
     """Say how long the process took and what it held."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN)
     rows = read_parquet(out / "items.parquet").num_rows if (out / "items.parquet").exists() else 0
     clock, cpu = time.perf_counter() - STARTED, time.process_time()
-    print(f"{command}: {rows:,} questions, {clock:.1f} s, {cpu:.1f} s CPU, {peak:.2f} GB")
+    beside = worker.ru_utime + worker.ru_stime
+    print(
+        f"{command}: {rows:,} questions, {clock:.1f} s, {cpu:.1f} s CPU and {beside:.1f} s of its "
+        f"workers, {peak:.2f} GB, its greatest worker {worker.ru_maxrss / 2**20:.2f} GB"
+    )
 
 
 def main() -> None:

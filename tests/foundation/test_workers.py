@@ -1,0 +1,60 @@
+"""Work shared among processes: in order, and nothing lost in silence."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pyarrow as pa
+import pytest
+
+from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.workers import SETTING, in_order, workers_for
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5, 9])
+def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
+    held = pa.table({"number": list(range(7))})
+    results = in_order(lambda at: held.slice(at, 1), range(7), workers=workers)
+    assert pa.concat_tables(list(results)).equals(held)
+
+
+def test_work_is_done_elsewhere_and_nobody_is_left() -> None:
+    doers = list(in_order(lambda _task: os.getpid(), [1, 2, 3, 4], workers=2))
+    assert os.getpid() not in doers
+    assert doers[0] == doers[2] != doers[1] == doers[3]
+    for doer in set(doers):
+        with pytest.raises(ProcessLookupError):
+            os.kill(doer, 0)
+
+
+def test_what_the_work_raises_is_raised_here_as_it_was() -> None:
+    def work(task: int) -> int:
+        if task == 2:
+            raise InputError("no number", file="a.csv", line=task, todo="write one")
+        return task
+
+    found = in_order(work, [0, 1, 2, 3], workers=2)
+    assert [next(found), next(found)] == [0, 1]
+    with pytest.raises(InputError, match=r"a.csv, line 2: no number\n  do: write one"):
+        next(found)
+
+
+def test_a_killed_worker_is_told_of() -> None:
+    def work(task: int) -> int:
+        if task == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task
+
+    with pytest.raises(RuntimeError, match="a worker was killed"):
+        list(in_order(work, [0, 1, 2], workers=2))
+
+
+def test_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SETTING, "3")
+    assert (workers_for(100, least=1000), workers_for(2)) == (3, 2)
+    monkeypatch.setenv(SETTING, "none")
+    with pytest.raises(UsageError, match="EHRKG_WORKERS is 'none'"):
+        workers_for(2)
+    monkeypatch.delenv(SETTING)
+    assert workers_for(3, least=4) == 1
