@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ehrkg.benchmark.answer_rules import Occurrence
 from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.cohort import Cohort
+
+CapKeys = Mapping[str, tuple[str, ...]]
+"""By cap: what a template is counted under."""
 
 
 class Caps:
@@ -18,7 +21,8 @@ class Caps:
         self._most: dict[str, int] = rule_data()["caps"]
         self._counts: Counter[tuple[str, ...]] = Counter()
 
-    def _keys(self, occurrence: Occurrence) -> dict[str, tuple[str, ...]]:
+    def keys(self, occurrence: Occurrence) -> CapKeys:
+        """What a template is counted under, by cap."""
         claim = occurrence.claim
         pair = (
             claim.relation["predicate"],
@@ -32,16 +36,16 @@ class Caps:
             "patient_relation": (patient, *pair),
         }
 
-    def full(self, occurrence: Occurrence) -> str:
+    def full(self, keys: CapKeys) -> str:
         """The name of the first full cap, as the ledger counts it, or ""."""
-        for name, key in self._keys(occurrence).items():
+        for name, key in keys.items():
             if self._counts[name, *key] >= self._most[name]:
                 return f"{name}_cap"
         return ""
 
-    def take(self, occurrence: Occurrence) -> None:
+    def take(self, keys: CapKeys) -> None:
         """Count one more template."""
-        for name, key in self._keys(occurrence).items():
+        for name, key in keys.items():
             self._counts[name, *key] += 1
 
 

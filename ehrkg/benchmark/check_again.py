@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,15 @@ from ehrkg.benchmark.answer_rules import (
     claim_rules,
     occurrence_rules,
 )
-from ehrkg.benchmark.caps import Caps
+from ehrkg.benchmark.caps import CapKeys, Caps
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.context import given_context_breaks
-from ehrkg.benchmark.draws import group_rows, slice_of
-from ehrkg.benchmark.exclusions import Screen, SiblingScreen
+from ehrkg.benchmark.draws import SHARED, group_rows, slice_of
+from ehrkg.benchmark.exclusions import NOT_IN_POOL, Screen, SiblingScreen
 from ehrkg.benchmark.places import claim_of
 from ehrkg.benchmark.pools import entity_of
 from ehrkg.benchmark.support import Support
+from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.tasks import TaskRelation, tasks
 from ehrkg.verify.schema import Verified
@@ -69,37 +70,67 @@ def templates_again(templates: pa.Table, facts: Facts) -> Iterator[Found]:
     """
     ground = Ground(facts.cohort, facts.knowledge, facts.verified, frozenset())
     relations = {row["id"]: row for row in _named(templates, facts.verified)}
-    broken: dict[str, list[str]] = defaultdict(list)
+    counted = Caps(facts.cohort)
+
+    def judged(start: int) -> _Judged:
+        found = _Judged()
+        for row in templates.slice(start, PIECE).to_pylist():
+            _judge_template(row, relations.get(row["relation"]), ground, counted, found)
+        return found
+
     says: dict[str, str] = {
         "relation_supported": "The relation of every template is supported.",
         "context_drawn_by_the_rules": "No event of a stem gives its answer away.",
         "capped": "No hub code, patient or pair of codes has more templates than its cap.",
     }
+    broken: dict[str, list[str]] = defaultdict(list)
     caps = {name: Caps(facts.cohort) for name in tasks()}
-    n = 0
-    for row in _rows(templates):
-        n += 1
-        relation = relations.get(row["relation"])
-        occurrence = _occurrence(row, relation, facts.cohort) if relation else None
-        if occurrence is None or relation is None or relation["verdict"] != SUPPORTED:
-            broken["relation_supported"].append(row["id"])
-            continue
-        claim = occurrence.claim
-        for name, breaks in claim_rules(claim.task):
-            says.setdefault(name, _first_line(breaks))
-            if breaks(claim, ground):
-                broken[name].append(row["id"])
-        for name, breaks_here in occurrence_rules(claim.task):
-            says.setdefault(name, _first_line(breaks_here))
-            if breaks_here(occurrence, ground):
-                broken[name].append(row["id"])
-        if given_context_breaks(row["context"], claim, ground):
-            broken["context_drawn_by_the_rules"].append(row["id"])
-        if caps[row["task"]].full(occurrence):
-            broken["capped"].append(row["id"])
-        caps[row["task"]].take(occurrence)
+    starts = range(0, templates.num_rows, PIECE)
+    for found in in_order(judged, starts, workers=workers_for(len(starts), least=SHARED)):
+        for name, text in found.says.items():
+            says.setdefault(name, text)
+        for name, ids in found.broken.items():
+            broken[name] += ids
+        for template, task, keys in found.keys:
+            if caps[task].full(keys):
+                broken["capped"].append(template)
+            caps[task].take(keys)
     for name, text in says.items():
-        yield f"template: {name}", text, n, broken[name]
+        yield f"template: {name}", text, templates.num_rows, broken[name]
+
+
+@dataclass
+class _Judged:
+    """What was found of a piece of the templates: what rules say, who breaks them, caps' keys."""
+
+    says: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    keys: list[tuple[str, str, CapKeys]] = field(default_factory=list)
+
+
+def _judge_template(
+    row: Mapping[str, Any],
+    relation: Mapping[str, Any] | None,
+    ground: Ground,
+    caps: Caps,
+    found: _Judged,
+) -> None:
+    occurrence = _occurrence(row, relation, ground.cohort) if relation else None
+    if occurrence is None or relation is None or relation["verdict"] != SUPPORTED:
+        found.broken["relation_supported"].append(row["id"])
+        return
+    claim = occurrence.claim
+    for name, breaks in claim_rules(claim.task):
+        found.says.setdefault(name, _first_line(breaks))
+        if breaks(claim, ground):
+            found.broken[name].append(row["id"])
+    for name, breaks_here in occurrence_rules(claim.task):
+        found.says.setdefault(name, _first_line(breaks_here))
+        if breaks_here(occurrence, ground):
+            found.broken[name].append(row["id"])
+    if given_context_breaks(row["context"], claim, ground):
+        found.broken["context_drawn_by_the_rules"].append(row["id"])
+    found.keys.append((row["id"], row["task"], caps.keys(occurrence)))
 
 
 def _first_line(rule: Any) -> str:
@@ -114,11 +145,6 @@ def _named(templates: pa.Table, verified: Verified) -> list[dict[str, Any]]:
     wanted = pc.is_in(verified.relations["id"], value_set=templates["relation"].unique())
     rows: list[dict[str, Any]] = verified.relations.filter(wanted).to_pylist()
     return rows
-
-
-def _rows(templates: pa.Table) -> Iterator[dict[str, Any]]:
-    for batch in templates.to_batches(max_chunksize=PIECE):
-        yield from batch.to_pylist()
 
 
 def _occurrence(
@@ -177,11 +203,22 @@ def distractors_again(
                 continue
             members = slice_of(pool, task, era, facts.cohort, of_kin=of_kin)
             screen = (SiblingScreen if of_kin else Screen)(task, members, facts.cohort, support)
-            for start in range(0, len(at), PIECE):
-                rows = templates.take(pa.array(at[start : start + PIECE])).to_pylist()
-                held = [row for row in rows if row["id"] in mine]
-                if held:
-                    _judge(screen, held, mine, facts.cohort, task, broken, looked)
+            ids = templates["id"].take(pa.array(at)).to_pylist()
+            asked = at[np.array([one in mine for one in ids], dtype=bool)]
+
+            def judged(
+                start: int, asked: Any = asked, mine: Options = mine, screen: Screen = screen
+            ) -> tuple[dict[str, list[str]], Counter[str]]:
+                rows = templates.take(pa.array(asked[start : start + PIECE])).to_pylist()
+                return _judge(screen, rows, mine, facts.cohort)
+
+            starts = range(0, len(asked), PIECE)
+            for ids_by_rule, n in in_order(
+                judged, starts, workers=workers_for(len(starts), least=SHARED)
+            ):
+                looked.update(n)
+                for reason, found in ids_by_rule.items():
+                    broken[reason] += found
     for reason in looked:
         text = f"No distractor is ruled out as {reason.replace('_', ' ')}."
         yield f"distractor: {reason}", text, looked[reason], sorted(set(broken[reason]))
@@ -210,30 +247,41 @@ def _options_by_template(items: pa.Table) -> dict[bool, Options]:
 
 
 def _judge(
-    screen: Screen,
-    rows: Sequence[Mapping[str, Any]],
-    options: Options,
-    cohort: Cohort,
-    task: str,
-    broken: dict[str, list[str]],
-    looked: Counter[str],
-) -> None:
-    """Which rules the distractors of some templates break."""
+    screen: Screen, rows: Sequence[Mapping[str, Any]], options: Options, cohort: Cohort
+) -> tuple[dict[str, list[str]], Counter[str]]:
+    """Which rules the distractors of some templates break, and how many questions each judged.
+
+    A drug's code may stand in the pool by several routes: one that fits is enough. So a pair of
+    question and code breaks a rule where the grid rules out every place of the code.
+    """
     positions: dict[str, list[int]] = defaultdict(list)
     for place, row in enumerate(screen.pool.rows):
         positions[row["code"]].append(place)
-    ordered = sorted(rows, key=lambda row: str(row["id"]))
-    known = [
-        entity_of(task, row["answer"][0], row["answer_route"], cohort) in screen.pool.at
-        for row in ordered
+    ordered = [
+        row
+        for row in sorted(rows, key=lambda row: str(row["id"]))
+        if entity_of(screen.task, row["answer"][0], row["answer_route"], cohort) in screen.pool.at
     ]
-    ordered = [row for row, there in zip(ordered, known, strict=True) if there]
+    broken: dict[str, list[str]] = {}
+    looked: Counter[str] = Counter()
     if not ordered:
-        return
+        return broken, looked
+    asked = [
+        (at, item, positions[code])
+        for at, row in enumerate(ordered)
+        for item, wrong in options[row["id"]]
+        for code in wrong
+    ]
+    questions = sum(len(options[row["id"]]) for row in ordered)
+    lengths = np.array([len(places) for _, _, places in asked], dtype=np.int64)
+    there, strangers = np.flatnonzero(lengths > 0), np.flatnonzero(lengths == 0)
+    flat = np.array([place for _, _, places in asked for place in places], dtype=np.int64)
+    row_of = np.repeat(np.array([at for at, _, _ in asked], dtype=np.int64), lengths)
+    ends = (np.cumsum(lengths) - lengths)[there]
     for reason, grid in screen.reasons(ordered):
-        for row, ruled_out in zip(ordered, np.asarray(grid), strict=True):
-            for item, wrong in options[row["id"]]:
-                looked[reason] += 1
-                # A drug's code may stand in the pool by several routes: one that fits is enough.
-                if any(ruled_out[positions[code]].all() for code in wrong):
-                    broken[reason].append(item)
+        looked[reason] += questions
+        out = np.asarray(grid)[row_of, flat]
+        ruled_out = there[np.logical_and.reduceat(out, ends)] if len(ends) else there
+        wrong = [*ruled_out.tolist(), *(strangers.tolist() if reason == NOT_IN_POOL else ())]
+        broken[reason] = [asked[at][1] for at in wrong]
+    return broken, looked

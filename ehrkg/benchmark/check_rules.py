@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ Rows = Sequence[Mapping[str, Any]]
 
 BATCH = 8192
 """Items that are rows at the same time."""
+
+OF_TEMPLATE = ("id", "patient", "answer", "context", "gap_days", "age", "sex")
+"""Columns of a template that rules look at."""
 
 Rule = Callable[[Rows], list[str]]
 
@@ -327,19 +330,30 @@ def unlevelled(
     return keys[off].tolist(), len(keys)
 
 
-def batches(items: pa.Table, templates: pa.Table) -> Iterator[Rows]:
-    """Items as rows, each with its template under "template" (``None`` where there is none).
+class Joined:
+    """Items as rows, each with its template, a batch at a time.
 
     Args:
         items: ITEMS.
         templates: TEMPLATES.
     """
-    ids = templates["id"].combine_chunks()
-    for batch in items.to_batches(max_chunksize=BATCH):
-        at = pc.index_in(batch["template_id"], value_set=ids)
-        wanted = pc.unique(at.drop_null())
-        by_id = {row["id"]: row for row in templates.take(wanted).to_pylist()}
-        yield [{**row, "template": by_id.get(row["template_id"])} for row in batch.to_pylist()]
+
+    def __init__(self, items: pa.Table, templates: pa.Table) -> None:
+        self._items, self._templates = items, templates.select(list(OF_TEMPLATE)).combine_chunks()
+        ids = self._templates["id"].combine_chunks()
+        self._at = pc.fill_null(pc.index_in(items["template_id"], value_set=ids), -1)
+        self.starts = range(0, items.num_rows, BATCH)
+
+    def rows(self, start: int) -> Rows:
+        """The batch from there on; the template under "template", ``None`` where there is none."""
+        items, at = self._items.slice(start, BATCH), self._at.slice(start, BATCH)
+        wanted = [one for one in pc.unique(at).to_pylist() if one >= 0]
+        found = self._templates.take(pa.array(wanted, pa.int64())).to_pylist()
+        held: dict[int, dict[str, Any] | None] = dict(zip(wanted, found, strict=True))
+        return [
+            {**row, "template": held.get(place)}
+            for row, place in zip(items.to_pylist(), at.to_pylist(), strict=True)
+        ]
 
 
 def _system(code: str) -> str:

@@ -17,16 +17,18 @@ from ehrkg.benchmark.check_again import Facts, distractors_again, templates_agai
 from ehrkg.benchmark.check_bounds import bounds
 from ehrkg.benchmark.check_rules import (
     RULES,
+    Joined,
     Rule,
-    batches,
     held_by_patients,
     recorded_in_patient,
     residual_options,
     unlevelled,
 )
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.draws import SHARED
 from ehrkg.benchmark.hiding import TrueShare
 from ehrkg.benchmark.intervals import Estimate, Floats, clustered_mean, holm
+from ehrkg.foundation.workers import in_order, workers_for
 
 OK, FAILED, UNSURE = "ok", "failed", "too few to tell"
 
@@ -177,9 +179,17 @@ def _rules(benchmark: Benchmark, cohort: Cohort | None) -> Iterator[CheckRow]:
         rules["residual_options"] = lambda rows: residual_options(rows, cohort)
         says["residual_options"] = "No residual code as an option of diagnosis or prognosis."
     broken: dict[str, list[str]] = {name: [] for name in rules}
-    for rows in batches(benchmark.to_arrow(), benchmark.templates()):
-        for name, rule in rules.items():
-            broken[name] += rule(rows)
+    joined = Joined(benchmark.to_arrow(), benchmark.templates())
+
+    def judged(start: int) -> dict[str, list[str]]:
+        rows = joined.rows(start)
+        return {name: rule(rows) for name, rule in rules.items()}
+
+    for found in in_order(
+        judged, joined.starts, workers=workers_for(len(joined.starts), least=SHARED)
+    ):
+        for name, ids in found.items():
+            broken[name] += ids
     for name in rules:
         yield _rule_row(name, says[name], len(benchmark), broken[name])
     if held is None:

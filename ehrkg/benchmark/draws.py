@@ -32,6 +32,9 @@ STAGE = "items"
 PIECE = 8192
 """Templates that are looked at together: beside a pool of 2,000 a grid of 16 million."""
 
+SHARED = 4
+"""Pieces from which on several processes share them, where nobody says how many."""
+
 LOOKED_AT = (
     "id",
     "task",

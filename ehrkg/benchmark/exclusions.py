@@ -22,6 +22,9 @@ from ehrkg.propose.tasks import tasks
 ATC_LEVEL_2 = len("ATC:J01")
 """The length of the CURIE of an ATC group at level 2 (therapeutic subgroup)."""
 
+NOT_IN_POOL = "not_in_pool"
+"""Why a candidate is out that may be no distractor of anything."""
+
 Scores = npt.NDArray[np.float64]
 
 Rows = Sequence[Mapping[str, Any]]
@@ -128,7 +131,7 @@ class Screen:
     """Drugs whose ATC classes begin with the same so many characters don't stand side by side."""
 
     def __init__(self, task: str, pool: Pool, cohort: Cohort, support: Support) -> None:
-        self._task, self.pool, self._cohort, self._support = task, pool, cohort, support
+        self.task, self.pool, self._cohort, self._support = task, pool, cohort, support
         rows = pool.rows
         self._codes = [row["code"] for row in rows]
         self._eligible = pool.column("eligible").astype(bool)
@@ -180,7 +183,7 @@ class Screen:
         return self._rules(templates, self._answers(templates))
 
     def _answers(self, templates: Rows) -> npt.NDArray[np.int64]:
-        task, cohort = self._task, self._cohort
+        task, cohort = self.task, self._cohort
         return np.array(
             [
                 self.pool.at[entity_of(task, row["answer"][0], row["answer_route"], cohort)]
@@ -193,7 +196,7 @@ class Screen:
         """Every reason with a grid of the pairs it rules out, in the order in which they count."""
         pool, size = self.pool, (len(templates), len(self.pool.rows))
         group, grain = pool.column("group"), pool.column("grain")
-        yield "not_in_pool", np.broadcast_to(~self._eligible, size)
+        yield NOT_IN_POOL, np.broadcast_to(~self._eligible, size)
         yield "other_route_group", group[answers][:, None] != group
         yield "no_edge_of_predicate", ~self._same_role(templates).reshape(size)
         yield "other_granularity", grain[answers][:, None] != grain

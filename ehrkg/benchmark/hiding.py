@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ehrkg.benchmark.check_bounds import bounds
 from ehrkg.benchmark.cohort import Cohort
-from ehrkg.benchmark.draws import Drawn, World, draw_all
+from ehrkg.benchmark.draws import PIECE, SHARED, Drawn, World, draw_all
 from ehrkg.benchmark.intervals import clustered_mean, wilson
 from ehrkg.benchmark.pools import make_pool, settings_of
 from ehrkg.benchmark.support import Support
@@ -24,6 +24,7 @@ from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.hashing import hash64, short_id, unit
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Silent
+from ehrkg.foundation.workers import workers_for
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.schema import CANDIDATES
@@ -99,6 +100,7 @@ def hidden_edges(
         strategies=strategies,
         ledger=Ledger(),
         progress=Silent(),
+        workers=workers_for(-(-templates.num_rows // PIECE), least=SHARED),
     )
     claimed = [_claims(part, templates, cohort) for part in drawn]
     true = supported_claims(

@@ -19,7 +19,7 @@ import pyarrow as pa
 from ehrkg.benchmark.accepted import Accepted
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.distractors import STRATEGIES
-from ehrkg.benchmark.draws import PIECE, STAGE, YES_NO, Drawn, World, draw_all
+from ehrkg.benchmark.draws import PIECE, SHARED, STAGE, YES_NO, Drawn, World, draw_all
 from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.pools import make_pool
 from ehrkg.benchmark.schema import ITEMS
@@ -49,9 +49,6 @@ FORMATS = {"mcq4": 4, "mcq5": 5, "mcq6": 6, OPEN: 0, YESNO: YES_NO, MULTI: OPTIO
 
 DEFAULT_FORMATS = ("mcq4", "mcq5", "mcq6", OPEN)
 """What is made where nobody names formats: what every baseline can answer."""
-
-SHARED = 4
-"""Pieces of templates from which on several processes share them, where nobody says how many."""
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,8 @@ class _Making:
         rows = []
         caps = Caps(self._ground.cohort)
         for occurrence in self._in_hash_order(self._one_an_answer()):
-            full = caps.full(occurrence)
+            keys = caps.keys(occurrence)
+            full = caps.full(keys)
             if full:
                 self.dropped[full] += 1
                 continue
@@ -243,7 +244,7 @@ class _Making:
             if context is None:
                 self.dropped["too_little_context"] += 1
                 continue
-            caps.take(occurrence)
+            caps.take(keys)
             rows.append(self._row(name, occurrence, context))
         return self._share_capped(rows)
 
