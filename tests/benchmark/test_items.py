@@ -84,7 +84,7 @@ def test_a_frozen_pool_gives_each_question_again_from_its_template_alone() -> No
                     assert codes == set(item["option_codes"]) - set(alone["answer"][0].as_py())
 
 
-def test_questions_written_as_they_come_by_one_or_more_processes_are_the_same(tmp_path: Path) -> None:
+def test_one_process_or_two_write_the_same_questions_as_they_come(tmp_path: Path) -> None:
     for piece in (3, 8192):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("ehrkg.benchmark.writing.PIECE", piece)
