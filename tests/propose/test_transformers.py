@@ -65,7 +65,9 @@ def test_likelihood_is_what_the_model_gives_the_ending(folder: Path) -> None:
     labels[0, :2] = -100  # only the ending counts
     with torch.no_grad():
         expected = -float(model(whole, labels=labels).loss)
-    found = TransformersModel(folder).likelihoods([(f"R1 {WORDS}", "D2"), ("R1", f"{WORDS} D1 D3")])
+    found = TransformersModel(folder).local.likelihoods(
+        [(f"R1 {WORDS}", "D2"), ("R1", f"{WORDS} D1 D3")]
+    )
     assert found[0] == pytest.approx(expected, abs=1e-3)
 
 
