@@ -12,10 +12,17 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ehrkg.foundation.errors import InputError
+
+_NOTHING, _TAB, _LINE = (pa.scalar(text, pa.large_string()) for text in ("", "\t", "\n"))
+_HASHED_ROWS = 16_384
+"""Rows whose text is put together at a time."""
 
 ROW_GROUP = 131_072
 """Rows a Parquet row group: small enough to stream, large enough to compress."""
@@ -139,7 +146,42 @@ def content_hash(table: pa.Table, *, columns: Iterable[str] | None = None) -> st
     """
     names = sorted(columns if columns is not None else table.column_names)
     digest = hashlib.sha256("\t".join(names).encode())
-    values = [[_canonical(value) for value in table.column(name).to_pylist()] for name in names]
-    for row in sorted(zip(*values, strict=True)):
-        digest.update(b"\n" + "\t".join(row).encode("utf-8", "surrogatepass"))
+    texts = [_canonical_column(table.column(name)) for name in names]
+    places = np.lexsort([_ranks(text) for text in reversed(texts)]) if texts else np.empty(0)
+    for start in range(0, len(places), _HASHED_ROWS):
+        rows = pa.array(places[start : start + _HASHED_ROWS])
+        parts = [text.dictionary.take(text.indices.take(rows)) for text in texts]
+        lines = pc.binary_join_element_wise(*parts, _TAB)
+        lines = pc.binary_join_element_wise(_NOTHING, lines, _LINE)
+        digest.update(lines.buffers()[2] or b"")
     return digest.hexdigest()
+
+
+def _canonical_column(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column's canonical texts; each value is written once, however often it stands there."""
+    values = column.combine_chunks()
+    if isinstance(values, pa.DictionaryArray):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_nested(values.type):
+        return pa.array(_canonical_nested(values), pa.large_string()).dictionary_encode()
+    coded = values.dictionary_encode(null_encoding="encode")
+    texts = [_canonical(value) for value in coded.dictionary.to_pylist()]
+    written = pa.array(texts, pa.large_string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(written.indices.take(coded.indices), written.dictionary)
+
+
+def _canonical_nested(values: pa.Array) -> list[str]:
+    """The canonical text of each list; lists of plain values are mostly the same few."""
+    if not pa.types.is_list(values.type) or pa.types.is_nested(values.type.value_type):
+        return [_canonical(value) for value in values.to_pylist()]
+    kept: dict[tuple[object, ...] | None, str] = {}
+    keys = (None if value is None else tuple(value) for value in values.to_pylist())
+    return [kept.get(key) or kept.setdefault(key, _canonical(key)) for key in keys]
+
+
+def _ranks(texts: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """The place of each text in the alphabet of its column's texts."""
+    order = pc.sort_indices(texts.dictionary).to_numpy()
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place[texts.indices.to_numpy()]

@@ -1,6 +1,6 @@
 """Reading MIMIC-IV's tables side by side with PyHealth: time and memory of whole processes.
 
-    python tests/benchmarks/ehr_pyhealth.py [--patients 36463] [--env FOLDER]
+    python tests/benchmarks/ehr_pyhealth.py [--patients 72926] [--env FOLDER]
 
 PyHealth, the newest that installs, gets an environment of its own: in FOLDER, which is kept, or in
 a temporary one (torch comes with it: some gigabytes). Both read the same generated tables, from the
@@ -113,7 +113,7 @@ def unpacked(hosp: Path, folder: Path) -> Path:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--patients", type=int, default=36_463)
+    options.add_argument("--patients", type=int, default=72_926)
     options.add_argument("--env", type=Path)
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
