@@ -26,6 +26,7 @@ from ehrkg.session import (
     pair_commands,
     privacy_commands,
     proposers,
+    report_commands,
 )
 from ehrkg.session.view import command as view_command
 
@@ -45,6 +46,7 @@ app.command("fetch")(fetching.command)
 app.command("verify")(pair_commands.verify)
 app.command()(benchmark_commands.export)
 app.command()(benchmark_commands.diff)
+app.command()(report_commands.report)
 app.command("rehydrate")(rehydration.command)
 app.command()(view_command.view)
 

@@ -19,7 +19,6 @@ from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.workspace import Workspace, program_fingerprint
 from ehrkg.session.extracts import Extracts, extracts_of, extracts_with, read_extracts
 from ehrkg.session.manifest import describe_build
-from ehrkg.session.pictures import evidence_pictures
 from ehrkg.session.settings import Settings
 from ehrkg.session.soundness import as_table, check_tables
 from ehrkg.session.storing import GraphTarget, store_graph
@@ -176,16 +175,16 @@ def run(
             work.publish(name, table)
         work.publish_quarantine()
 
-        manifest = describe_build(work.out, identity, tables, graph, format=hospital.format)
+        manifest = describe_build(
+            work.out, identity, tables, graph, format=hospital.format,
+            planted=evaluation.planted_in(
+                extracts.planted, verified.relations, hospital.codes["id"].to_pylist()))
         bar("report")
-        evaluation.write_report(
-            evaluation.ReportData(
-                manifest, work.ledger, hospital, verified, templates, made.items, scores,
-                checks=checks.to_pylist(),
-                planted=evaluation.planted_in(
-                    extracts.planted, verified.relations, hospital.codes["id"].to_pylist()),
-                pictures=evidence_pictures(target, work.out, made.items, seed=chosen.seed)),
-            work.out / "report.html")
+        with target.reading(work.out) as store:
+            evaluation.write_report(
+                evaluation.gather_report(
+                    store, manifest, work.ledger, hospital, tables, checks=checks.to_pylist()),
+                work.out / "report.html")
         # fmt: on
         work.finish(manifest)
         return Build(work.out, manifest, work.ledger)

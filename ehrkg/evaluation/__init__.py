@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.choices import told_by_code
     from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
-    from ehrkg.evaluation.report import ReportData, write_report
+    from ehrkg.evaluation.report import ReportData, gather_report, write_report
     from ehrkg.evaluation.results import Results, evaluate
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
@@ -42,6 +42,7 @@ _HOMES = {
     "calibration_of": "calibration",
     "cost_of": "spending",
     "evaluate": "results",
+    "gather_report": "report",
     "macro": "breakdowns",
     "open_ended_by": "summary",
     "pairwise": "comparison",
@@ -72,6 +73,7 @@ __all__ = [
     "calibration_of",
     "cost_of",
     "evaluate",
+    "gather_report",
     "macro",
     "open_ended_by",
     "pairwise",

@@ -227,6 +227,10 @@ class Explanation:
         """The picture and the chain under it, in a frame of its own within another page."""
         return self._picture().frame(self.as_html())
 
+    def svg(self, within: str) -> str:
+        """The picture alone, to stand in another page; its ids begin with ``within``."""
+        return self._picture().svg(within)
+
     def _repr_html_(self) -> str:
         return self.frame()
 

@@ -22,7 +22,7 @@ import yaml
 from ehrkg.foundation.errors import UsageError
 
 _SANDBOX = "allow-scripts"
-_BOLD = ' class="bold"'
+_BOLD, _STOP = ' class="bold"', ' tabindex="0"'
 _LEAST = 1000
 """Below this width a drawing is scrolled instead of made smaller, in pixels."""
 _HOVER = 1200
@@ -119,8 +119,8 @@ class Picture:
         cards = tuple(replace(card, column=place[card.column]) for card in self.cards)
         return replace(self, columns=tuple(self.columns[n] for n in used), cards=cards)
 
-    def svg(self) -> str:
-        """The drawing alone."""
+    def svg(self, within: str = "") -> str:
+        """The drawing alone; in another page its ids begin with ``within``, and it is no stop."""
         size = style()["size"]
         boxes, width, height = self._layout()
         joins = [one for one in self.joins if one.start in boxes and one.end in boxes]
@@ -128,7 +128,7 @@ class Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
             f'width="{width:.0f}" style="min-width:{min(width, _LEAST):.0f}px" role="img" '
             f'aria-label="{_text(self.title)}">',
-            _markers(),
+            _markers(within),
         ]
         x = size["margin"]
         for column in self.columns:
@@ -137,9 +137,9 @@ class Picture:
                 f"{_text(column.heading)}</text>"
             )
             x += column.width + column.gap
-        drawn = [_join(one, *ends, n) for n, (one, ends) in enumerate(self._ends(joins, boxes))]
+        drawn = [_join(*one, n, within) for n, one in enumerate(self._ends(joins, boxes))]
         parts += [line for line, _ in drawn]
-        parts += [_card(card, boxes[card.id]) for card in self.cards]
+        parts += [_card(card, boxes[card.id], within) for card in self.cards]
         parts += [label for _, label in drawn]
         return "\n".join([*parts, "</svg>"])
 
@@ -325,7 +325,7 @@ def _rows(card: Card, width: int) -> Iterable[tuple[str, bool]]:
         yield from ((row, False) for row in wrap(line, width, most) if row)
 
 
-def _card(card: Card, box: _Box) -> str:
+def _card(card: Card, box: _Box, within: str) -> str:
     size, tone = style()["size"], style()["polarity"][card.polarity]
     look = style()["cards"][card.sort]
     paper, rim = (tone["paper"], tone["colour"]) if card.polarity else (look["paper"], look["rim"])
@@ -338,7 +338,7 @@ def _card(card: Card, box: _Box) -> str:
     )
     hover = f"<title>{_text(card.hover[:_HOVER])}</title>" if card.hover else ""
     return (
-        f'<g class="card" tabindex="0" data-id="{_text(card.id)}">{hover}'
+        f'<g class="card"{"" if within else _STOP} data-id="{_text(card.id)}">{hover}'
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="7" fill="{paper}" stroke="{rim}" stroke-width="{wide}"{dash}/>'
         f'<text y="{box.y + size["pad"] - 4:.1f}">{rows}</text></g>'
@@ -346,9 +346,10 @@ def _card(card: Card, box: _Box) -> str:
 
 
 def _join(
-    one: Join, x1: float, y1: float, x2: float, y2: float, around: int, number: int
+    one: Join, ends: tuple[float, float, float, float, int], number: int, within: str
 ) -> tuple[str, str]:
     """A join's line and its label; around: both ends in one column, -1 left of it, 1 right."""
+    x1, y1, x2, y2, around = ends
     tone, size = style()["polarity"][one.polarity], style()["size"]
     if around:
         bend = around * (size["arc"] + 20 * (number % 3))
@@ -366,23 +367,23 @@ def _join(
         at = ((x1 + x2) / 2, (y1 + y2) / 2)
     said = f"{tone['sign']} {one.label}" if one.polarity == "contradicts" else one.label
     dash = f' stroke-dasharray="{tone["dash"]}"' if tone["dash"] else ""
-    head = f' marker-end="url(#head-{one.polarity or "plain"})"' if one.arrow else ""
-    ends = f'data-start="{_text(one.start)}" data-end="{_text(one.end)}"'
+    head = f' marker-end="url(#{within}head-{one.polarity or "plain"})"' if one.arrow else ""
+    data = f'data-start="{_text(one.start)}" data-end="{_text(one.end)}"'
     line = (
-        f'<path class="join" {ends} d="{curve}" stroke="{tone["colour"]}" '
+        f'<path class="join" {data} d="{curve}" stroke="{tone["colour"]}" '
         f'stroke-width="{2.2 if one.arrow else 1.4}"{dash}{head}/>'
     )
     label = (
-        f'<text class="label" {ends} x="{at[0]:.1f}" y="{at[1] + 4:.1f}" '
+        f'<text class="label" {data} x="{at[0]:.1f}" y="{at[1] + 4:.1f}" '
         f'fill="{tone["colour"] if one.polarity else "#4B5563"}">{_text(said)}</text>'
     )
     return line, label if one.label else ""
 
 
-def _markers() -> str:
+def _markers(within: str) -> str:
     marks = "".join(
-        f'<marker id="head-{name or "plain"}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        f'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        f'<marker id="{within}head-{name or "plain"}" viewBox="0 0 8 8" refX="7" refY="4" '
+        f'markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
         f'<path d="M0,0 L8,4 L0,8 z" fill="{tone["colour"]}"/></marker>'
         for name, tone in style()["polarity"].items()
     )

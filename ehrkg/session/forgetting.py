@@ -32,7 +32,7 @@ from ehrkg.foundation.workspace import (
 )
 from ehrkg.graph import GraphStore, forgetting, open_store, readers
 from ehrkg.graph.schema import NODES
-from ehrkg.session.pictures import pictures_of
+from ehrkg.session.reporting import REPORT
 from ehrkg.session.searching import Names, search_files, search_graph, told
 from ehrkg.session.storing import GRAPH
 from ehrkg.session.traces import (
@@ -45,9 +45,7 @@ from ehrkg.session.traces import (
     traces_of,
     without,
 )
-from ehrkg.verify.schema import Verified
 
-REPORT = "report.html"
 SEARCHED = (PATIENT, VISIT, TEMPLATE)
 """What is looked for afterwards."""
 
@@ -195,31 +193,17 @@ class _Job:
         tables, rows = self._tables(traces, new)
         with self._graph(traces, new) as store:
             hospital = replace(readers.read_hospital(store), events=tables["events"])
-            pictures = pictures_of(store, tables["items"], seed=self._seed)
+            checks = self._checks(traces)
+            report = evaluation.gather_report(
+                store, self._manifest, self._ledger, hospital, tables, checks=checks
+            )
         earlier = self._manifest.get("forgotten", {"patients": 0})
         self._manifest["forgotten"] = {"patients": earlier["patients"] + 1, "note": NOTE}
         write_json(self._manifest, new.path(MANIFEST))
         self._ledger.write(new.path(LEDGER))
-        evaluation.write_report(
-            evaluation.ReportData(
-                self._manifest,
-                self._ledger,
-                hospital,
-                Verified(tables["relations"], tables["evidence"]),
-                tables["templates"],
-                tables["items"],
-                tables["scores"],
-                checks=self._checks(traces),
-                pictures=pictures,
-            ),
-            new.path(REPORT),
-        )
+        evaluation.write_report(report, new.path(REPORT))
         new.commit()
         return rows
-
-    @property
-    def _seed(self) -> int:
-        return int(self._manifest["settings"]["seed"])
 
     def _tables(
         self, traces: Traces, new: replacing.Replacement

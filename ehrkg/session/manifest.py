@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg import ehr
+from ehrkg.evaluation.planted import PlantedShare
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.storage import content_hash, file_hash
 from ehrkg.ontology import files_read, place_of
@@ -92,6 +95,7 @@ def describe_build(
     graph: dict[str, object],
     *,
     format: str,  # noqa: A002
+    planted: Iterable[PlantedShare] = (),
 ) -> dict[str, Any]:
     """The manifest of the files that lie in ``out``.
 
@@ -101,13 +105,16 @@ def describe_build(
         tables: the tables by the name of their file.
         graph: content hash and counts of the graph.
         format: which the hospital's tables were read as.
+        planted: of synthetic tables, how what was planted in them fared.
 
     Returns:
         What ``manifest.json`` holds. ``outputs`` gives, for each table, rows, the SHA-256 of the
         file's bytes and the hash of its content.
     """
+    found = [asdict(share) for share in planted]
     return {
         **identity,
+        **({"planted": found} if found else {}),
         "format": format,
         "versions": versions(),
         "consent": what_left(identity),

@@ -73,6 +73,10 @@ class GraphTarget:
             identity=self.identity,
         )
 
+    def reading(self, out: Path) -> GraphStore:
+        """Open the graph that a build wrote, to read it: the server's, or the file in ``out``."""
+        return self.open() if self.address else open_store(out / GRAPH, read_only=True)
+
 
 def store_graph(
     target: GraphTarget,

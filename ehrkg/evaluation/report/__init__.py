@@ -1,5 +1,7 @@
 """One self-contained page to look at: where the questions come from and what they are worth."""
 
-from ehrkg.evaluation.report.page import ReportData, write_report
+from ehrkg.evaluation.report.data import ReportData
+from ehrkg.evaluation.report.gathering import gather_report
+from ehrkg.evaluation.report.page import write_report
 
-__all__ = ["ReportData", "write_report"]
+__all__ = ["ReportData", "gather_report", "write_report"]

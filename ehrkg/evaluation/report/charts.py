@@ -1,133 +1,65 @@
-"""Charts of the report; each is drawn from a table that stands beside it, as its alternative."""
+"""Where the marks of a chart stand; ``templates/charts.j2`` draws them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import pyarrow as pa
 
-VERMILION, ORANGE, GREEN, BLUE, GREY, SKY, PURPLE = (
-    "#D55E00",
-    "#E69F00",
-    "#009E73",
-    "#0072B2",
-    "#767676",
-    "#56B4E9",
-    "#CC79A7",
-)
-"""Okabe and Ito's colours (2008), which colour-blind readers can tell apart."""
+def place(share: float) -> float:
+    """A share as a place on an axis from 0 to 100 %.
 
-VERDICT_COLOURS = {
-    "supported": GREEN,
-    "contradicted": VERMILION,
-    "ambiguous": ORANGE,
-    "unsupported": GREY,
-}
-MODEL_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
+    >>> place(0.25), place(1.2)
+    (25.0, 100.0)
+    """
+    return round(100 * min(max(share, 0.0), 1.0), 2)
 
 
-def plotly_script() -> str:
-    """The plotting library itself, to stand once in the page."""
-    from plotly.offline import get_plotlyjs
+def log_share(count: int, top: int) -> float:
+    """The length of a bar on a logarithmic axis that ends at ``top``, in percent.
 
-    return str(get_plotlyjs())
-
-
-def _html(figure: Any, name: str, *, height: int) -> str:
-    figure.update_layout(
-        template="plotly_white",
-        height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 40},
-        font={"family": "system-ui, sans-serif", "size": 13},
-        legend={"orientation": "h", "y": -0.2},
-    )
-    return str(
-        figure.to_html(
-            full_html=False,
-            include_plotlyjs=False,
-            div_id=f"chart-{name}",
-            config={"displayModeBar": False, "responsive": True},
-        )
-    )
+    >>> log_share(1000, 1_000_000), log_share(0, 10)
+    (50.0, 0.0)
+    """
+    if count < 1 or top < 1:
+        return 0.0
+    return round(100 * math.log10(count + 1) / math.log10(top + 1), 1)
 
 
-def funnel(steps: Sequence[tuple[str, int]]) -> str:
-    """Horizontal bars, on a logarithmic axis, from rows to questions."""
-    import plotly.graph_objects as go
+def renamed(
+    rows: Iterable[Mapping[str, Any]], name: str, value: str | None = None
+) -> list[dict[str, Any]]:
+    """Rows with the columns under which a chart looks for its labels and values.
 
-    labels = [label for label, _ in reversed(steps)]
-    counts = [count for _, count in reversed(steps)]
-    figure = go.Figure(
-        go.Bar(
-            x=[max(count, 1) for count in counts],
-            y=labels,
-            orientation="h",
-            marker_color=BLUE,
-            text=[f"{count:,}" for count in counts],
-            textposition="auto",
-            hovertemplate="%{y}: %{text}<extra></extra>",
-        )
-    )
-    top = math.log10(max(max(counts, default=1), 1)) + 0.3
-    figure.update_xaxes(type="log", title="count (logarithmic)", range=[0, top], dtick=1)
-    figure.update_yaxes(automargin=True)
-    return _html(figure, "funnel", height=60 + 34 * len(steps))
+    Args:
+        rows: of a section.
+        name: the column that names a row; a ``setting`` other than plain is told with it.
+        value: the column that is drawn.
+    """
+    found = []
+    for row in rows:
+        setting = row.get("setting", "plain")
+        label = row[name] if setting == "plain" else f"{row[name]} ({setting})"
+        found.append({**row, "name": label} | ({"value": row[value]} if value else {}))
+    return found
 
 
-def verdicts(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Stacked shares of the verdicts of each predicate."""
-    import plotly.graph_objects as go
+def figure_words(value: float | None, places: int) -> str:
+    """A figure with so many places; a dash where there is none.
 
-    predicates = sorted(counts, reverse=True)
-    figure = go.Figure()
-    for verdict, colour in VERDICT_COLOURS.items():
-        shares = [
-            100 * counts[p].get(verdict, 0) / max(sum(counts[p].values()), 1) for p in predicates
-        ]
-        figure.add_bar(
-            name=verdict,
-            x=shares,
-            y=predicates,
-            orientation="h",
-            marker_color=colour,
-            customdata=[counts[p].get(verdict, 0) for p in predicates],
-            hovertemplate="%{y}, " + verdict + ": %{customdata:,} (%{x:.1f} %)<extra></extra>",
-        )
-    figure.update_layout(barmode="stack")
-    figure.update_xaxes(title="% of proposed relations", range=[0, 100])
-    figure.update_yaxes(automargin=True)
-    return _html(figure, "verdicts", height=110 + 36 * len(predicates))
+    >>> figure_words(0.51234, 3), figure_words(None, 3)
+    ('0.512', '–')
+    """
+    return "–" if value is None else f"{value:.{places}f}"
 
 
-def accuracies(table: pa.Table, n_options: int) -> str:
-    """Accuracy by task and model with 95 % intervals, at one number of options."""
-    import plotly.graph_objects as go
+def interval_words(row: Mapping[str, Any], low: str = "low", high: str = "high") -> str:
+    """An interval of shares, in percent.
 
-    rows = [
-        row
-        for row in table.to_pylist()
-        if row["n_options"] == n_options and row["setting"] == "plain" and not row["key_source"]
-    ]
-    tasks = sorted({row["task"] for row in rows})
-    figure = go.Figure()
-    for colour, model in zip(MODEL_COLOURS, sorted({row["model"] for row in rows}), strict=False):
-        own = {row["task"]: row for row in rows if row["model"] == model}
-        shown = [task for task in tasks if task in own]
-        figure.add_bar(
-            name=model,
-            x=shown,
-            y=[100 * own[task]["accuracy"] for task in shown],
-            marker_color=colour,
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * (own[t]["high"] - own[t]["accuracy"]) for t in shown],
-                "arrayminus": [100 * (own[t]["accuracy"] - own[t]["low"]) for t in shown],
-            },
-            hovertemplate="%{x}: %{y:.1f} %<extra>" + model + "</extra>",
-        )
-    figure.add_hline(y=100 / n_options, line_dash="dot", line_color=GREY)
-    figure.update_yaxes(title=f"accuracy, {n_options} options (%)", rangemode="tozero")
-    return _html(figure, "accuracy", height=380)
+    >>> interval_words({"low": 0.4, "high": 0.555})
+    '40.0 to 55.5'
+    """
+    if row[low] is None or row[high] is None:
+        return "–"
+    return f"{100 * row[low]:.1f} to {100 * row[high]:.1f}"

@@ -1,105 +1,191 @@
-"""Put the report together and write it."""
+"""Put the report together and write it.
+
+A section is a function from ``ReportData`` to plain values and a template of the same name. It
+gives ``None`` where it has nothing to say, and a text where it should say why it has not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
-from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.planted import PlantedShare
-from ehrkg.evaluation.published import LABEL, publications
-from ehrkg.evaluation.report import charts, sections
-from ehrkg.evaluation.summary import accuracy_by, open_ended_by
-from ehrkg.foundation.ledger import Ledger
+from ehrkg.evaluation.report import charts, shareable
+from ehrkg.evaluation.report.data import ReportData
+from ehrkg.evaluation.report.sections import (
+    checks,
+    claims,
+    failures,
+    funnel,
+    leaderboard,
+    overview,
+    provenance,
+    questions,
+    review,
+    selection,
+    verdicts,
+)
 from ehrkg.foundation.storage import write_atomically
-from ehrkg.verify.schema import Verified
+
+HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class ReportData:
-    """What a report is made of.
+class Section:
+    """A part of the report.
 
     Attributes:
-        manifest: the build's manifest.
-        ledger: its ledger.
-        hospital, verified, templates, items, scores: its tables.
-        checks: the rows of ``ehrkg check``, as plain values.
-        planted: shares of what was planted, on synthetic tables.
-        pictures: template id to the frame that draws its chain of evidence.
+        anchor: its id, and its template's name.
+        short: its name among the links at the top.
+        title: over it.
+        collect: what it shows; ``None`` for nothing, a text for why there is nothing.
+        private: it stands only in a report that is not passed on.
+        private_keys: keys of what it shows whose values are emptied in a report that is.
     """
 
-    manifest: Mapping[str, Any]
-    ledger: Ledger
-    hospital: Hospital
-    verified: Verified
-    templates: pa.Table
-    items: pa.Table
-    scores: pa.Table
-    checks: Sequence[Mapping[str, Any]] = ()
-    planted: Sequence[PlantedShare] = ()
-    pictures: Mapping[str, str] = field(default_factory=dict)
+    anchor: str
+    short: str
+    title: str
+    collect: Callable[[ReportData], Mapping[str, Any] | str | None]
+    private: bool = False
+    private_keys: frozenset[str] = frozenset()
 
 
-def write_report(data: ReportData, path: Path) -> None:
-    """Write the report as one HTML file that needs nothing else, neither files nor the network."""
-    html = render(data)
+SECTIONS = (
+    Section("overview", "Overview", "How much there is", overview.collect),
+    Section(
+        "claims", "Claims", "What these questions support, and what they do not", claims.collect
+    ),
+    Section("leaderboard", "Leaderboard", "Models and baselines", leaderboard.collect),
+    Section("checks", "Checks", "Is it sound?", checks.collect, private_keys=frozenset({"text"})),
+    Section("review", "Review", "Review by clinicians", review.collect),
+    Section(
+        "questions",
+        "Questions",
+        "A sample of questions, with their evidence",
+        questions.collect,
+        private=True,
+    ),
+    Section(
+        "funnel",
+        "Funnel",
+        "From rows to questions",
+        funnel.collect,
+        private_keys=frozenset({"example"}),
+    ),
+    Section("selection", "Who is left", "Who and what is left at each stage", selection.collect),
+    Section(
+        "verdicts",
+        "Verdicts",
+        "What was proposed, and what held",
+        verdicts.collect,
+        private_keys=frozenset({"found"}),
+    ),
+    Section(
+        "failures",
+        "Failures",
+        "What failed, and why",
+        failures.collect,
+        private_keys=frozenset({"text"}),
+    ),
+    Section("provenance", "Provenance", "Settings, versions, hashes", provenance.collect),
+    Section(
+        "published",
+        "Published elsewhere",
+        "Appendix: published elsewhere, measured on other data",
+        provenance.published,
+    ),
+)
+"""In the order in which they stand."""
+
+
+def write_report(data: ReportData, path: Path, *, shareable: bool = False) -> None:
+    """Write the report as one HTML file that needs nothing else, neither files nor the network.
+
+    Args:
+        data: a build's tables.
+        path: the file.
+        shareable: leave out what may not be passed on; see ``report.shareable``.
+    """
+    html = render(data, shareable=shareable)
     write_atomically(path, lambda temporary: temporary.write_text(html, encoding="utf-8"))
 
 
-def render(data: ReportData) -> str:
+def render(data: ReportData, *, shareable: bool = False) -> str:
     """The report as HTML; every name from the data is escaped."""
+    environment = _environment()
+    left_out: list[tuple[str, str]] = []
+    shown = list(_sections(data, environment, left_out, to_pass_on=shareable))
+    return environment.get_template("page.j2").render(
+        style=_own("report.css"),
+        script=_own("report.js"),
+        version=data.manifest["versions"]["ehrkg"],
+        source_format=data.hospital.format,
+        seed=data.seed,
+        shareable=shareable,
+        sections=shown,
+        left_out=left_out,
+    )
+
+
+def _sections(
+    data: ReportData,
+    environment: Environment,
+    left_out: list[tuple[str, str]],
+    *,
+    to_pass_on: bool,
+) -> Iterator[dict[str, Any]]:
+    """Each section that has something to say, drawn; why others have not goes to ``left_out``."""
+    for section in SECTIONS:
+        if to_pass_on and section.private:
+            left_out.append((section.title, "it may not be passed on"))
+            continue
+        found = section.collect(data)
+        if found is None:
+            continue
+        if isinstance(found, str):
+            left_out.append((section.title, found))
+            continue
+        if to_pass_on:
+            found = shareable.held_back(found, section.private_keys)
+        template = environment.get_template(f"{section.anchor}.j2")
+        yield {
+            "anchor": section.anchor,
+            "short": section.short,
+            "title": section.title,
+            "html": Markup(template.render(found)),  # noqa: S704 - templates escape what they show
+        }
+
+
+def _own(name: str) -> Markup:
+    """A file of ours that goes into the page as it is."""
+    return Markup((HERE / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    seed = int(data.manifest["settings"]["seed"])
-    accuracy = accuracy_by(data.scores, seed=seed)
-    steps = sections.funnel_steps(data.ledger, data.verified.relations, data.templates, data.items)
-    verdicts = sections.verdict_counts(data.verified.relations)
-    options = sorted(set(accuracy["n_options"].to_pylist()))
-    codes = (data.hospital.codes[column].to_pylist() for column in ("id", "name"))
-    names = dict(zip(*codes, strict=True))
-    return environment.get_template("report.html.j2").render(
-        plotly=charts.plotly_script(),
-        manifest=data.manifest,
-        source_format=data.hospital.format,
-        hospital={
-            "patients": data.hospital.patients.num_rows,
-            "visits": data.hospital.visits.num_rows,
-            "events": data.hospital.events.num_rows,
-            "codes": data.hospital.codes.num_rows,
-        },
-        headline=sections.headline(data.templates, data.items),
-        by_task=sections.by_task(data.templates, data.items),
-        funnel=steps,
-        funnel_chart=charts.funnel(steps),
-        ledger=sections.ledger_rows(data.ledger),
-        verdicts=verdicts,
-        verdict_names=list(charts.VERDICT_COLOURS),
-        verdict_chart=charts.verdicts(verdicts),
-        proposers=sections.proposers(data.verified.relations, names),
-        selection=sections.selection(data.hospital.visits, data.hospital.patients, data.templates),
-        accuracy=sections.with_controls(accuracy),
-        accuracy_chart=charts.accuracies(accuracy, options[0]) if options else "",
-        open_ended=open_ended_by(data.scores, seed=seed).to_pylist(),
-        checks=data.checks,
-        pictures=data.pictures,
-        planted=data.planted,
-        published=publications(),
-        published_label=LABEL,
-        questions=sections.sample_questions(
-            data.items,
-            data.verified.relations,
-            data.verified.evidence,
-            names,
-            seed=seed,
-        ),
-    )
+    environment.filters |= {
+        "count": shareable.count_words,
+        "share": shareable.share_of,
+        "size": shareable.size_of,
+        "percent": shareable.percent_words,
+        "figure": charts.figure_words,
+        "interval": charts.interval_words,
+        "place": charts.place,
+        "log_share": charts.log_share,
+        "renamed": charts.renamed,
+        "named": partial(charts.renamed, name="model", value="accuracy"),
+    }
+    environment.globals["charts"] = environment.get_template("charts.j2").module
+    return environment

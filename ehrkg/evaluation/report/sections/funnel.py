@@ -1,0 +1,49 @@
+"""From rows to questions, and what was left out on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow.compute as pc
+
+from ehrkg.evaluation.report.data import ReportData
+
+
+def collect(data: ReportData) -> dict[str, Any]:
+    """The steps from rows to questions, and the whole ledger."""
+    read = [entry for entry in data.ledger if entry.stage == "read" and "." not in entry.unit]
+    verdicts = data.verified.relations["verdict"]
+    return {
+        "steps": [
+            {"step": step, "count": count}
+            for step, count in (
+                ("table rows read", sum(entry.rows_in for entry in read)),
+                ("rows used", sum(entry.rows_out for entry in read)),
+                ("relations proposed", len(verdicts)),
+                ("relations supported", int(pc.sum(pc.equal(verdicts, "supported")).as_py() or 0)),
+                ("templates", data.templates.num_rows),
+                ("questions", data.items.num_rows),
+            )
+        ],
+        "ledger": [
+            {
+                "stage": entry.stage,
+                "unit": entry.unit,
+                "rows_in": entry.rows_in,
+                "rows_out": entry.rows_out,
+                "dropped": reasons(entry.dropped),
+                "example": entry.example,
+            }
+            for entry in data.ledger
+        ],
+    }
+
+
+def reasons(dropped: Any) -> list[dict[str, Any]]:
+    """Reasons in words with their counts, the most frequent first.
+
+    >>> reasons({"no_visit": 2, "duplicate_row": 9})
+    [{'reason': 'duplicate row', 'count': 9}, {'reason': 'no visit', 'count': 2}]
+    """
+    ordered = sorted(dropped.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [{"reason": name.replace("_", " "), "count": count} for name, count in ordered]
