@@ -133,6 +133,11 @@ class Marks:
     size: int = 0
     digest: str = ""
 
+    @property
+    def readers(self) -> list[str]:
+        """The names of all readers, sorted: reader 1 of every table is the first of them."""
+        return sorted({mark.reader for mark in self.lines})
+
     def reviews(self, what: str) -> Reviews:
         """What each reader said of each question (or relation).
 
@@ -146,7 +151,9 @@ class Marks:
             if mark.what != what:
                 continue
             key = mark.reader, mark.id
-            before = found.get(key, Review(mark.id, mark.reader))
+            before = found.get(key)
+            if before is None or (mark.step == ANSWER and mark.shown != before.shown):
+                before = Review(mark.id, mark.reader)  # of other words: it is read anew
             answered, ratings = before.answered, before.ratings
             if answered is None and mark.step == ANSWER:
                 answered = mark.answered

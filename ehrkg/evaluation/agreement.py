@@ -268,15 +268,16 @@ def review_summary(out: Path) -> ReviewSummary | None:
         return None
     ids = sorted({name for _, name in reviews})
     keys = {row["item_id"]: row for row in questions_of(out / "items.parquet", ids, _KEY)}
-    names = sorted({reader for reader, _ in reviews})
+    names = [one for one in marks.readers if any(reader == one for reader, _ in reviews)]
+    numbers = {name: number for number, name in enumerate(marks.readers, 1)}
     by_item = [[one for one in reviews.values() if one.id == name] for name in ids]
     read_twice = [said for said in by_item if len(said) > 1]
     return ReviewSummary(
         len(ids),
         len(read_twice),
-        tuple(_reader(n, name, reviews, keys) for n, name in enumerate(names, 1)),
+        tuple(_reader(numbers[name], name, reviews, keys) for name in names),
         {
-            (names.index(first) + 1, names.index(second) + 1): found
+            (numbers[first], numbers[second]): found
             for first, second in combinations(names, 2)
             if (found := _between(first, second, reviews, keys))
         },

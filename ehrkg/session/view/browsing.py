@@ -161,10 +161,9 @@ class Browser:
         marks = read_marks(self.out)
         if not any(one.id == item_id and one.what == QUESTION for one in marks.lines):
             return []
-        readers = sorted({one.reader for one in marks.lines})
         return [
             {
-                "reader": readers.index(reader) + 1,
+                "reader": marks.readers.index(reader) + 1,
                 "answered": one.answered,
                 "faults": [n for n, said in (one.ratings or {}).items() if good.get(n) is not said],
                 "rated": one.ratings is not None,

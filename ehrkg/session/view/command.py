@@ -14,6 +14,18 @@ PORT = 8765
 
 def view(
     directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    blind: Annotated[
+        bool,
+        typer.Option("--blind", help="Answer and rate a sample first; the key comes after."),
+    ] = False,
+    reader: Annotated[str | None, typer.Option(help="Who reads, with --blind.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="How many are read by all readers; 200 by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Names the draw of the sample.")] = 7,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Only say what readers found and how they agree.")
+    ] = False,
     host: Annotated[
         str, typer.Option(help="Listen on this address; any but 127.0.0.1 asks for a token.")
     ] = "127.0.0.1",
@@ -26,30 +38,55 @@ def view(
     ] = False,
 ) -> None:
     """Look at a benchmark in a browser: find questions, follow their evidence, read them blind."""
+    if agreement:
+        for line in review_lines(directory):
+            typer.echo(line)
+        return
+    if (reader or sample) and not blind:
+        raise UsageError("--reader and --sample are for reading", todo="add --blind")
     _demand_libraries()
     import secrets
 
+    from ehrkg.session.view import modes
     from ehrkg.session.view.application import application
-    from ehrkg.session.view.browsing import Browser
     from ehrkg.session.view.evidence import Evidence
     from ehrkg.session.view.guard import LOOPBACK, Secrets
-    from ehrkg.session.view.question_routes import QuestionPages
     from ehrkg.session.view.serving import serve
 
     evidence = Evidence(directory)
-    pages = QuestionPages(directory, Browser(directory), evidence)
     asks = token or host not in LOOPBACK
+    kept = Secrets(secrets.token_urlsafe(24) if asks else "")
+    routes = (
+        modes.questions_blind(directory, evidence, reader, sample, seed, kept.form)
+        if blind
+        else modes.questions(directory, evidence)
+    )
     try:
         serve(
-            application(pages.routes()),
+            application(routes),
             host=host,
             port=port,
-            kept=Secrets(secrets.token_urlsafe(24) if asks else ""),
+            kept=kept,
             show=not no_browser,
             say=typer.echo,
         )
     finally:
         evidence.close()
+
+
+def review_lines(out: Path) -> list[str]:
+    """What readers found of a build's questions and how far they agree, a sentence a line."""
+    from ehrkg.benchmark.reviews import read_marks
+    from ehrkg.evaluation.agreement import review_summary
+    from ehrkg.foundation.workspace import read_manifest
+
+    read_manifest(out)  # says so where this is no build
+    found = review_summary(out)
+    if found is None:
+        return ["Not reviewed by clinicians."]
+    readers = enumerate(read_marks(out).readers, 1)
+    who = "; ".join(f"reader {number} is {name}" for number, name in readers)
+    return [f"({who})", *found.sentences()]
 
 
 def _demand_libraries() -> None:

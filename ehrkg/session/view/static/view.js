@@ -16,13 +16,14 @@ document.addEventListener("keydown", event => {
   const group = [...form.querySelectorAll(`[data-key="${event.key}"]`)];
   if (!group.length) return;
   event.preventDefault();
-  // One box is turned on or off; of several (a rating) the next one after the chosen one is taken.
+  // One box is turned on or off; of several (a rating) the next one after the chosen one is taken,
+  // and first the one that most questions get.
   if (group.length === 1) {
     group[0].checked = group[0].type === "radio" || !group[0].checked;
     group[0].focus();
   } else {
     const at = group.findIndex(one => one.checked);
-    const next = group[(at + 1) % group.length];
+    const next = at < 0 ? group.find(one => "first" in one.dataset) : group[(at + 1) % group.length];
     next.checked = true;
     next.focus();
   }
