@@ -9,7 +9,8 @@ from itertools import combinations
 
 from ehrkg.benchmark.answer_rules import Claim, Ground, Occurrence, earlier
 from ehrkg.benchmark.code_classes import code_class, standing_kind
-from ehrkg.benchmark.giveaways import Answer, context_rules
+from ehrkg.benchmark.cohort import Cohort, VisitFacts
+from ehrkg.benchmark.giveaways import Answer, Giveaways, context_rules
 from ehrkg.benchmark.names import phrase
 from ehrkg.foundation.hashing import hash64
 
@@ -90,20 +91,30 @@ def given_context_breaks(codes: Sequence[str], claim: Claim, ground: Ground) -> 
 
 def _pool(occurrence: Occurrence, ground: Ground) -> list[Event]:
     """Everything of the visit that may stand beside this answer."""
-    visit, answer = occurrence.visit, occurrence.claim.as_answer()
+    claim = occurrence.claim
+    every = events_beside(occurrence.visit, claim.as_answer(), ground.giveaways, ground.cohort)
+    return [event for event in every if event.code != claim.anchor]
+
+
+def events_beside(
+    visit: VisitFacts, answer: Answer, giveaways: Giveaways, cohort: Cohort
+) -> list[Event]:
+    """Every event of a visit that may stand in a stem beside an answer, giving it not away.
+
+    Args:
+        visit: whose diagnoses, procedures and lasting orders they are; clutter is none.
+        answer: what is asked for.
+        giveaways: the rules on what gives it away.
+        cohort: facts about codes.
+    """
     events = [Event(code, "") for code in (*visit.diagnoses, *visit.procedures)]
     clutter = context_rules()["clutter"]
     events += [
         Event(order.code, order.route)
         for order in visit.orders
-        if order.lasting
-        and standing_kind(ground.cohort.codes[order.code], order.route) not in clutter
+        if order.lasting and standing_kind(cohort.codes[order.code], order.route) not in clutter
     ]
-    return [
-        event
-        for event in events
-        if event.code != occurrence.claim.anchor and not ground.giveaways.reason(event.code, answer)
-    ]
+    return [event for event in events if not giveaways.reason(event.code, answer)]
 
 
 def _merged(

@@ -6,7 +6,7 @@ time are said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import yaml
 
 from ehrkg.benchmark.code_classes import REMEMBERED
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.cohort_codes import CodeFacts
 from ehrkg.benchmark.names import phrase
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64
@@ -26,6 +27,13 @@ OLDEST = 90
 """From this age on the age is not told more closely, as MIMIC does not."""
 
 _KINDS = {"diagnosis": "conditions", "procedure": "procedures", "drug": "drugs"}
+
+
+Says = Callable[[CodeFacts, str], str]
+"""What names an event by its code and route."""
+
+_phrase = lru_cache(maxsize=REMEMBERED)(phrase)
+"""``phrase``, remembered: a million stems say the same few thousand names."""
 
 
 @cache
@@ -58,6 +66,7 @@ def render_stem(
     phrasing: int = 0,
     history: int = 0,
     asked: str = "",
+    says: Says = _phrase,
 ) -> str:
     """The stem of a question.
 
@@ -68,6 +77,7 @@ def render_stem(
         phrasing: which of the task's phrasings, from 0; larger numbers start over.
         history: how many earlier admissions to tell, the last ones; 0 for none.
         asked: what a yes/no question asks about, as it stands in a sentence.
+        says: names an event; as it stands in a sentence by default.
 
     Returns:
         One paragraph without line breaks.
@@ -77,8 +87,8 @@ def render_stem(
     """
     if format not in FORMATS:
         raise UsageError(f"no such format: {format!r}", todo=f"use {', '.join(FORMATS)}")
-    words = _words(template, cohort)
-    words["history"] = _history(template, cohort, history) if history else ""
+    words = _words(template, cohort, says)
+    words["history"] = _history(template, cohort, history, says) if history else ""
     words["asked"] = asked
     chosen = _compiled(template["task"], phrasing % n_phrasings(template["task"]), format)
     words["lead"] = chosen.lead if words["n_conditions"] != 1 else chosen.lead_one
@@ -107,15 +117,11 @@ def _compiled(task: str, phrasing: int, form: str) -> _Phrasing:
     )
 
 
-_phrase = lru_cache(maxsize=REMEMBERED)(phrase)
-"""``phrase``, remembered: a million stems say the same few thousand names."""
-
-
-def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any]:
+def _words(template: Mapping[str, Any], cohort: Cohort, says: Says) -> dict[str, Any]:
     named: dict[str, list[str]] = {group: [] for group in _KINDS.values()}
     for code, route in zip(template["context"], template["context_routes"], strict=True):
         facts = cohort.codes[code]
-        named[_KINDS[facts.kind]].append(_phrase(facts, route))
+        named[_KINDS[facts.kind]].append(says(facts, route))
     said: dict[str, Any] = {group: listed(names) for group, names in named.items()}
     said |= {f"n_{group}": len(names) for group, names in named.items()}
     who = person(template["age"], template["sex"])
@@ -123,7 +129,7 @@ def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any]:
     return said | {
         "person": who,
         "Person": who[:1].upper() + who[1:],
-        "anchor": _phrase(cohort.codes[anchor], ""),
+        "anchor": says(cohort.codes[anchor], ""),
         "sole": bool(template["sole_indication"]),
         "these": "this condition" if said["n_conditions"] == 1 else "these conditions",
         "gap": days(template["gap_days"]),
@@ -176,7 +182,7 @@ def days(gap: int | None) -> str:
     return "" if gap is None else f"{gap} day" if gap == 1 else f"{gap} days"
 
 
-def _history(template: Mapping[str, Any], cohort: Cohort, visits: int) -> str:
+def _history(template: Mapping[str, Any], cohort: Cohort, visits: int, says: Says) -> str:
     """The last earlier visits, oldest first, each by those of its codes that may be told.
 
     Each with the days from its discharge to the admission that followed, where they are known.
@@ -187,7 +193,7 @@ def _history(template: Mapping[str, Any], cohort: Cohort, visits: int) -> str:
     before = [visit for visit in every if visit.ordinal < here.ordinal][-visits:]
     told = []
     for visit, following in zip(before, [*before[1:], here], strict=False):
-        names = [_phrase(cohort.codes[code], "") for code in visit.diagnoses if code in may_tell]
+        names = [says(cohort.codes[code], "") for code in visit.diagnoses if code in may_tell]
         if names:
             gap = following.gap_days
             after = "" if gap is None else f", readmitted {days(gap)} later"

@@ -7,14 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg import mapping, ontology
+from ehrkg import ontology
 from ehrkg.ehr.codes import code_system, system_of
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.workspace import read_manifest
-from ehrkg.graph import GraphStore, readers
 from ehrkg.mapping import MappingExplanation, Overrides, explain_mapping
-from ehrkg.mapping.schema import LINKS
-from ehrkg.mapping.schema import Mapping as CodeMapping
+from ehrkg.mapping.stored import stored_mapping as stored_mapping
 from ehrkg.ontology.schema import Knowledge
 
 
@@ -28,19 +26,6 @@ def graph_of(out: Path) -> str:
     if (out / "graph.lbug").exists() or "address" not in graph:
         return str(out / "graph.lbug")
     return f"{graph['address']}#{graph['build']}"
-
-
-def stored_mapping(store: GraphStore, codes: pa.Table, knowledge: Knowledge) -> CodeMapping | None:
-    """The links a graph holds, with the kind of each drug string; None where it holds no link.
-
-    The kinds are not in the graph; they follow from the strings and the knowledge.
-    """
-    links = readers.read_links(store)
-    if not links.num_rows:
-        return None
-    drugs = codes.filter(pc.equal(codes["kind"], "drug"))
-    kinds = mapping.map_codes(drugs, knowledge).drug_strings
-    return CodeMapping(links.select(LINKS.names).cast(LINKS), kinds)
 
 
 def explain_code(

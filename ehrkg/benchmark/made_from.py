@@ -1,0 +1,43 @@
+"""What a finished benchmark was made from, read back out of its graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ehrkg.benchmark.benchmark import Benchmark
+from ehrkg.benchmark.check_again import Facts
+from ehrkg.benchmark.cohort import Cohort
+from ehrkg.foundation.errors import UsageError
+from ehrkg.graph import readers
+from ehrkg.mapping import map_codes
+from ehrkg.mapping.stored import stored_mapping
+from ehrkg.verify.schema import Verified
+
+
+def facts_of(benchmark: Benchmark, *, store: Any = None) -> Facts:
+    """The facts that the rules on questions look at.
+
+    Args:
+        benchmark: with its relations, evidence and events beside it.
+        store: its graph; by default the benchmark's own, or the one in its folder.
+
+    Raises:
+        UsageError: there is no graph, or the benchmark was opened without its relations.
+        InputError: the graph is damaged.
+        ServiceError: another process holds it.
+    """
+    relations, evidence = benchmark.beside("relations"), benchmark.beside("evidence")
+    events = benchmark.beside("events")
+    with benchmark.asking(store) as graph:
+        if graph is None or relations is None or evidence is None:
+            raise UsageError(
+                "what this benchmark was made from is not here",
+                todo="open the folder of a build (Benchmark.open(DIR)), or take kg.instantiate's",
+            )
+        hospital, knowledge = readers.read_hospital(graph), readers.read_knowledge(graph)
+        mapped = stored_mapping(graph, hospital.codes, knowledge)
+    if events is not None:
+        hospital = replace(hospital, events=events)
+    mapping = mapped or map_codes(hospital.codes, knowledge)
+    return Facts(Cohort(hospital, knowledge, mapping), knowledge, Verified(relations, evidence))

@@ -1,0 +1,213 @@
+"""Perturbations of what a stem tells: its words, its events, their order, earlier admissions.
+
+Each writes the stem anew with the makers of the benchmark, so that grammar and names hold; a stem
+that those do not give back as it stands is left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ehrkg.benchmark.context import Event, events_beside
+from ehrkg.benchmark.giveaways import Answer, context_rules
+from ehrkg.benchmark.names import phrase
+from ehrkg.benchmark.pools import settings_of
+from ehrkg.benchmark.stems import n_phrasings
+from ehrkg.evaluation.perturbations.asked import NOT_RESTATED, Asked, Outcome, Row
+from ehrkg.foundation.hashing import hash64, order_by_hash
+from ehrkg.propose.tasks import tasks
+
+UNCHANGED = "stem_unchanged"
+"""The reason where the change would show nowhere."""
+
+ADDED = 2
+"""Irrelevant events that are added at most: with the anchor they are half of the longest stem."""
+
+LISTS = ("context", "context_routes")
+
+
+class Phrasing:
+    """Another of the task's phrasings."""
+
+    name = "phrasing"
+    says = "The next of the task's phrasings asks for the same."
+    holds = "All phrasings of a task and format ask one question of one list of events."
+
+    def apply(self, rows: Sequence[Row], asked: Asked) -> list[Outcome]:
+        """See ``Perturbation.apply``."""
+        return [self._other(row, asked) for row in rows]
+
+    def template(self, row: Row, asked: Asked) -> Row:
+        """See ``Perturbation.template``."""
+        return row
+
+    def _other(self, row: Row, asked: Asked) -> Outcome:
+        number = (row["phrasing"] + 1) % n_phrasings(row["task"])
+        return _with_stem(row, asked, phrasing=number)
+
+
+class HistoryLength:
+    """Earlier admissions told where none were, and none where some were."""
+
+    name = "history_length"
+    says = "The stem tells of earlier admissions where it told of none, and the other way about."
+    holds = "A template keeps what may be told of them: nothing that gives the answer away."
+
+    def apply(self, rows: Sequence[Row], asked: Asked) -> list[Outcome]:
+        """See ``Perturbation.apply``."""
+        most = int(context_rules()["history"]["visits"])
+        return [_with_stem(row, asked, history=0 if row["history"] else most) for row in rows]
+
+    def template(self, row: Row, asked: Asked) -> Row:
+        """See ``Perturbation.template``."""
+        return row
+
+
+class _OtherEvents:
+    """A change of a template's events, and so of the stems of all its questions alike."""
+
+    name: str
+
+    def apply(self, rows: Sequence[Row], asked: Asked) -> list[Outcome]:
+        """See ``Perturbation.apply``."""
+        return [self._outcome(row, asked) for row in rows]
+
+    def template(self, row: Row, asked: Asked) -> Row:
+        """See ``Perturbation.template``."""
+        changed = self._changed(row, asked)
+        return row if isinstance(changed, str) else changed
+
+    def _outcome(self, row: Row, asked: Asked) -> Outcome:
+        changed = self._changed(asked.templates[row["template_id"]], asked)
+        if isinstance(changed, str):
+            return changed
+        return _with_stem(row, asked, template=changed)
+
+    def _changed(self, template: Row, asked: Asked) -> Outcome:
+        raise NotImplementedError
+
+
+class ContextOrder(_OtherEvents):
+    """The same events in another order."""
+
+    name = "context_order"
+    says = "The events of each kind stand in the reverse of their order."
+    holds = "Their order is a hash and tells nothing."
+
+    def _changed(self, template: Row, asked: Asked) -> Outcome:
+        kinds = Counter(asked.cohort.codes[code].kind for code in template["context"])
+        if max(kinds.values()) < 2:
+            return "one_event_of_each_kind"
+        return _with_events(template, range(len(template["context"]) - 1, -1, -1))
+
+
+class FewerEvents(_OtherEvents):
+    """One event less; never the one that the question rests on."""
+
+    name = "fewer_events"
+    says = "One event is left out of the stem, by hash, but never the problem asked about."
+    holds = "The relation's own event stays, and so does the set of answers that are accepted."
+
+    def _changed(self, template: Row, asked: Asked) -> Outcome:
+        n = len(template["context"])
+        if n <= int(context_rules()["size"]["least"]):
+            return "fewest_already"
+        true_before = asked.accepted.also_true(template)
+        others = [str(at) for at in range(n) if at != template["anchor_position"]]
+        for drawn in order_by_hash(others, asked.seed, self.name, template["id"]):
+            left = _with_events(template, [at for at in range(n) if at != int(drawn)])
+            if asked.accepted.also_true(left) == true_before:
+                return left
+        return "accepted_answers_would_change"
+
+
+class IrrelevantEvents(_OtherEvents):
+    """Up to two events more, of the same visit, that have nothing to do with any option."""
+
+    name = "irrelevant_events"
+    says = f"Up to {ADDED} events of the same visit are added that nothing joins to any option."
+    holds = (
+        "The graph relates none of them, nor kin of them, to the answer or to an option at any "
+        "strength, no rule on revealing codes bars them, and the accepted answers stay."
+    )
+
+    def _changed(self, template: Row, asked: Asked) -> Outcome:
+        place, rules = asked.cohort.visits[template["visit"]], context_rules()
+        task = tasks()[template["task"]]
+        answer = Answer(task.name, template["answer"][0], template["answer_route"], task.span)
+        events = events_beside(place, answer, asked.giveaways, asked.cohort)
+        drawn = {f"{event.code}\x1f{event.route}": event for event in events}
+        order = order_by_hash(drawn, asked.seed, self.name, template["id"])
+        longest, added, changed = int(rules["size"]["most"]), 0, template
+        for event in (drawn[key] for key in order):
+            if added == ADDED or len(changed["context"]) == longest:
+                break
+            if self._fits(event, changed, asked) and self._irrelevant(event, template, asked):
+                longer = _and_event(changed, event, asked)
+                if asked.accepted.also_true(longer) == asked.accepted.also_true(template):
+                    changed, added = longer, added + 1
+        return changed if added else "no_irrelevant_event"
+
+    @staticmethod
+    def _fits(event: Event, template: Row, asked: Asked) -> bool:
+        """Whether the rules on a stem's events let it stand beside those that are there."""
+        cohort, codes = asked.cohort, template["context"]
+        kinds = Counter(cohort.codes[code].kind for code in codes)
+        kind = cohort.codes[event.code].kind
+        said = {
+            phrase(cohort.codes[code], route)
+            for code, route in zip(codes, template["context_routes"], strict=True)
+        }
+        return (
+            kinds[kind] < context_rules()["tasks"][template["task"]]["most"][kind]
+            and not any(cohort.same_line(event.code, code) for code in codes)
+            and phrase(cohort.codes[event.code], event.route) not in said
+        )
+
+    @staticmethod
+    def _irrelevant(event: Event, template: Row, asked: Asked) -> bool:
+        """Whether no edge, and no two that support, lead from it to the answer or an option."""
+        options = sorted({template["answer"][0], *asked.options_of.get(template["id"], ())})
+        support, related = asked.support, asked.cohort.related(event.code)
+        if not related.isdisjoint(options):
+            return False
+        if support.joined([event.code], options, support.predicates()).any():
+            return False
+        chains = settings_of(template["task"])["true_via"]
+        return not support.chained([event.code], options, chains).any()
+
+
+def _and_event(template: Row, event: Event, asked: Asked) -> Row:
+    """A template with one event more, at a place by hash."""
+    n = len(template["context"])
+    at = hash64(asked.seed, "irrelevant event", template["id"], event.code, event.route) % (n + 1)
+    lists = {
+        "context": [*template["context"][:at], event.code, *template["context"][at:]],
+        "context_routes": [
+            *template["context_routes"][:at],
+            event.route,
+            *template["context_routes"][at:],
+        ],
+    }
+    anchor = template["anchor_position"] + (at <= template["anchor_position"])
+    return template | lists | {"anchor_position": anchor, "n_context": n + 1}
+
+
+def _with_events(template: Row, places: Sequence[int]) -> Row:
+    """A template with some of its events, in some order."""
+    lists = {name: [template[name][at] for at in places] for name in LISTS}
+    anchor = list(places).index(template["anchor_position"])
+    return template | lists | {"anchor_position": anchor, "n_context": len(places)}
+
+
+def _with_stem(row: Row, asked: Asked, **changed: Any) -> Outcome:
+    """A question with its stem written anew, with something changed; or why there is none."""
+    stem = asked.restated(row, **changed)
+    if stem is None:
+        return NOT_RESTATED
+    if stem == row["stem"]:
+        return UNCHANGED
+    columns = {name: changed[name] for name in ("phrasing", "history") if name in changed}
+    return row | columns | {"stem": stem}
