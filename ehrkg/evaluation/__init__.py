@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.calibration import calibration_of
     from ehrkg.evaluation.choices import told_by_code
     from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
+    from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, perturb
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, gather_report, write_report
     from ehrkg.evaluation.results import Results, evaluate
+    from ehrkg.evaluation.robustness import robustness
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
     from ehrkg.evaluation.settings import Setting
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 
 _HOMES = {
+    "PERTURBATIONS": "perturbations",
     "Baseline": "baselines",
     "Chance": "baselines",
     "EmbeddingSimilarity": "baselines",
     "KeySource": "baselines",
     "MostFrequent": "baselines",
+    "Perturbed": "perturbations",
     "PlantedShare": "planted",
     "ReportData": "report",
     "Results": "results",
@@ -47,9 +51,11 @@ _HOMES = {
     "open_ended_by": "summary",
     "pairwise": "comparison",
     "parse_failures": "spending",
+    "perturb": "perturbations",
     "planted_in": "planted",
     "planted_shares": "planted",
     "ranks_of": "comparison",
+    "robustness": "robustness",
     "run_baselines": "scoring",
     "score_baselines": "run",
     "several_right_by": "summary",
@@ -59,11 +65,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "PERTURBATIONS",
     "Baseline",
     "Chance",
     "EmbeddingSimilarity",
     "KeySource",
     "MostFrequent",
+    "Perturbed",
     "PlantedShare",
     "ReportData",
     "Results",
@@ -78,9 +86,11 @@ __all__ = [
     "open_ended_by",
     "pairwise",
     "parse_failures",
+    "perturb",
     "planted_in",
     "planted_shares",
     "ranks_of",
+    "robustness",
     "run_baselines",
     "score_baselines",
     "several_right_by",

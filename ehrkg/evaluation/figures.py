@@ -8,6 +8,7 @@ from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.breakdowns import breakdown, macro
 from ehrkg.evaluation.calibration import calibration_of
 from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
+from ehrkg.evaluation.robustness import robustness
 from ehrkg.evaluation.spending import cost_of, parse_failures
 from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 from ehrkg.foundation.errors import UsageError
@@ -79,6 +80,10 @@ class Figures:
     def parse_failures(self) -> pa.Table:
         """How often an answer could not be read; see ``parse_failures``."""
         return parse_failures(self.scores)
+
+    def robustness(self) -> pa.Table:
+        """Change and consistency under perturbations; see ``robustness``."""
+        return robustness(self.scores)
 
     def _asked(self) -> Benchmark:
         if self.benchmark is None:

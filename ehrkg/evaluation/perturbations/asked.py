@@ -53,17 +53,19 @@ class Perturbed:
 
 
 class Perturbation(Protocol):
-    """A change of a question that leaves its right answer what it was.
+    """A change of a question that leaves its right answer what it was."""
 
-    Attributes:
-        name: as it stands in ``scores.setting``.
-        says: what it changes, in one sentence.
-        holds: why the right answer stays the right one, in one sentence.
-    """
+    @property
+    def name(self) -> str:
+        """As it stands in ``scores.setting``."""
 
-    name: str
-    says: str
-    holds: str
+    @property
+    def says(self) -> str:
+        """What it changes, in one sentence."""
+
+    @property
+    def holds(self) -> str:
+        """Why the right answer stays the right one, in one sentence."""
 
     def apply(self, rows: Sequence[Row], asked: Asked) -> list[Outcome]:
         """The perturbed questions, one an original, in the same order.
@@ -176,24 +178,34 @@ class Asked:
         """Rows of the pool for a code that may stand beside a template's answer."""
         return self._routes.get((template["task"], self.era(template), code), [])
 
-    def restated(self, item: Row, **changed: Any) -> str | None:
+    def restated(
+        self,
+        item: Row,
+        *,
+        template: Row | None = None,
+        phrasing: int | None = None,
+        history: int | None = None,
+        says: Says = phrase,
+    ) -> str | None:
         """The stem as the makers write it, with something changed; None if they wrote another.
 
         Args:
             item: the question.
-            changed: ``template`` (a row), ``phrasing``, ``history`` or ``says``.
+            template: instead of its own.
+            phrasing: likewise.
+            history: likewise.
+            says: names an event.
         """
         asked = self._asked_about(item)
         if asked is None:
             return None
         code, route = asked
-        says: Says = changed.get("says", phrase)
         return render_stem(
-            changed.get("template", self.templates[item["template_id"]]),
+            self.templates[item["template_id"]] if template is None else template,
             self.cohort,
             format=item["format"],
-            phrasing=changed.get("phrasing", item["phrasing"]),
-            history=changed.get("history", item["history"]),
+            phrasing=item["phrasing"] if phrasing is None else phrasing,
+            history=item["history"] if history is None else history,
             asked=says(self.cohort.codes[code], route) if code else "",
             says=says,
         )
