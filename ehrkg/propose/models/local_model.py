@@ -125,7 +125,7 @@ class LocalModel:
             [[*row, *[0] * (longest - len(row))] for row in rows], device=self.model.device
         )
         kept = longest - first
-        given = {} if read is None else {"past_key_values": read}
+        given = {} if read is None else {self._kept_as: read}
         with torch.no_grad():
             logits = self.model(tokens[:, passed:-1], **given, **self._last(kept)).logits
         logits = logits[:, -kept:].float()
@@ -141,14 +141,21 @@ class LocalModel:
 
         shared = torch.tensor([tokens], device=self.model.device)
         with torch.no_grad():
-            kept = self.model(shared, use_cache=True, **self._last(1)).past_key_values
+            kept = self.model(shared, use_cache=True, **self._last(1))[self._kept_as]
         kept.batch_repeat_interleave(copies)
         return kept
 
+    @property
+    def _kept_as(self) -> str:
+        """What transformers calls it: newer versions have another name."""
+        return "cache" if self._takes("cache") else "past_key_values"
+
     def _last(self, positions: int) -> dict[str, Any]:
         # The vocabulary's logits are most of a small model's work; before the ending they are idle.
-        able = "logits_to_keep" in inspect.signature(self.model.forward).parameters
-        return {"logits_to_keep": positions} if able else {}
+        return {"logits_to_keep": positions} if self._takes("logits_to_keep") else {}
+
+    def _takes(self, name: str) -> bool:
+        return name in inspect.signature(self.model.forward).parameters
 
     def _write(self, prompts: Sequence[str], tokens: int) -> list[str]:
         import torch
