@@ -49,6 +49,16 @@ class Caps:
             self._counts[name, *key] += 1
 
 
+def most_of_an_answer(counts: Iterable[int]) -> int:
+    """How many of a task's templates one answer may have, by ``caps`` of answer_rules.yaml.
+
+    Args:
+        counts: how many each answer has.
+    """
+    caps = rule_data()["caps"]
+    return max(int(caps["answer_least"]), most_of_share(counts, caps["answer_share"]))
+
+
 def most_of_share(counts: Iterable[int], share: float) -> int:
     """The greatest cap under which none has more than a share of what the cap leaves.
 

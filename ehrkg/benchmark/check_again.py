@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,14 +24,17 @@ from ehrkg.benchmark.answer_rules import (
     claim_rules,
     occurrence_rules,
 )
-from ehrkg.benchmark.caps import CapKeys, Caps
+from ehrkg.benchmark.caps import CapKeys, Caps, most_of_an_answer
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.context import given_context_breaks
+from ehrkg.benchmark.distractors import STRATEGIES
 from ehrkg.benchmark.draws import SHARED, group_rows, slice_of
-from ehrkg.benchmark.exclusions import NOT_IN_POOL, Screen, SiblingScreen
+from ehrkg.benchmark.exclusions import NOT_IN_POOL, Questions, Screen, SiblingScreen
 from ehrkg.benchmark.places import claim_of
 from ehrkg.benchmark.pools import entity_of
-from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.shortlists import TOO_FAR, Ints
+from ehrkg.benchmark.support import Grid, Support
+from ehrkg.benchmark.surroundings import Surroundings
 from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.tasks import TaskRelation, tasks
@@ -82,6 +86,8 @@ def templates_again(templates: pa.Table, facts: Facts) -> Iterator[Found]:
         "relation_supported": "The relation of every template is supported.",
         "context_drawn_by_the_rules": "No event of a stem gives its answer away.",
         "capped": "No hub code, patient or pair of codes has more templates than its cap.",
+        "sole_indication": "A problem is named as a drug's reason only where it is the sole one.",
+        "answer_share": "No answer holds more than its share of a task's templates.",
     }
     broken: dict[str, list[str]] = defaultdict(list)
     caps = {name: Caps(facts.cohort) for name in tasks()}
@@ -95,8 +101,29 @@ def templates_again(templates: pa.Table, facts: Facts) -> Iterator[Found]:
             if caps[task].full(keys):
                 broken["capped"].append(template)
             caps[task].take(keys)
+    broken["answer_share"] = _beyond_share(templates, facts.cohort)
     for name, text in says.items():
         yield f"template: {name}", text, templates.num_rows, broken[name]
+
+
+def _beyond_share(templates: pa.Table, cohort: Cohort) -> list[str]:
+    """Templates whose answer is that of more than its share of the task's."""
+    names = ("id", "task", "answer", "answer_route")
+    rows = zip(*(templates[name].to_pylist() for name in names), strict=True)
+    held: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for template, task, answer, route in rows:
+        held[task][cohort.entity(answer[0], route)].append(template)
+    most = {
+        task: most_of_an_answer([len(ids) for ids in answers.values()])
+        for task, answers in held.items()
+    }
+    return [
+        template
+        for task, answers in held.items()
+        for ids in answers.values()
+        if len(ids) > most[task]
+        for template in ids
+    ]
 
 
 @dataclass
@@ -128,6 +155,8 @@ def _judge_template(
         found.says.setdefault(name, _first_line(breaks_here))
         if breaks_here(occurrence, ground):
             found.broken[name].append(row["id"])
+    if row["sole_indication"] and not ground.sole_indication(occurrence):
+        found.broken["sole_indication"].append(row["id"])
     if given_context_breaks(row["context"], claim, ground):
         found.broken["context_drawn_by_the_rules"].append(row["id"])
     found.keys.append((row["id"], row["task"], caps.keys(occurrence)))
@@ -203,28 +232,27 @@ def distractors_again(
                 continue
             members = slice_of(pool, task, era, facts.cohort, of_kin=of_kin)
             screen = (SiblingScreen if of_kin else Screen)(task, members, facts.cohort, support)
+            about = Surroundings(task, era, members, facts.cohort, support, facts.verified)
             ids = templates["id"].take(pa.array(at)).to_pylist()
             asked = at[np.array([one in mine for one in ids], dtype=bool)]
-
-            def judged(
-                start: int, asked: Any = asked, mine: Options = mine, screen: Screen = screen
-            ) -> tuple[dict[str, list[str]], Counter[str]]:
-                rows = templates.take(pa.array(asked[start : start + PIECE])).to_pylist()
-                return _judge(screen, rows, mine, facts.cohort)
-
+            judged = partial(_Judge(screen, about, facts.cohort).piece, templates, asked, mine)
             starts = range(0, len(asked), PIECE)
-            for ids_by_rule, n in in_order(
-                judged, starts, workers=workers_for(len(starts), least=SHARED)
-            ):
+            workers = workers_for(len(starts), least=SHARED)
+            for ids_by_rule, n in in_order(judged, starts, workers=workers):
                 looked.update(n)
                 for reason, found in ids_by_rule.items():
                     broken[reason] += found
     for reason in looked:
-        text = f"No distractor is ruled out as {reason.replace('_', ' ')}."
+        text = (
+            STRATEGIES[reason].promise
+            if reason in STRATEGIES
+            else f"No distractor is ruled out as {reason.replace('_', ' ')}."
+        )
         yield f"distractor: {reason}", text, looked[reason], sorted(set(broken[reason]))
 
 
-Options = dict[str, list[tuple[str, list[str]]]]
+Options = dict[str, list[tuple[str, str, list[str]]]]
+"""By template: its questions, each with its strategy and wrong options."""
 
 
 def _options_by_template(items: pa.Table) -> dict[bool, Options]:
@@ -241,47 +269,88 @@ def _options_by_template(items: pa.Table) -> dict[bool, Options]:
             if row["format"] == "yesno" and row["distractor_reasons"][:1] == ["answer"]:
                 wrong = []
             if wrong:
-                kin = row["strategy"] == SIBLING
-                found[kin][row["template_id"]].append((row["item_id"], wrong))
+                strategy = row["strategy"]
+                kin = strategy == SIBLING
+                found[kin][row["template_id"]].append((row["item_id"], strategy, wrong))
     return found
 
 
-def _judge(
-    screen: Screen, rows: Sequence[Mapping[str, Any]], options: Options, cohort: Cohort
-) -> tuple[dict[str, list[str]], Counter[str]]:
-    """Which rules the distractors of some templates break, and how many questions each judged.
+class _Judge:
+    """Judges the distractors of the templates of one task and ICD version.
 
-    A drug's code may stand in the pool by several routes: one that fits is enough. So a pair of
-    question and code breaks a rule where the grid rules out every place of the code.
+    Args:
+        screen: who may not stand beside an answer. about: what strategies choose by.
+        cohort: names the answers' entities.
     """
-    positions: dict[str, list[int]] = defaultdict(list)
-    for place, row in enumerate(screen.pool.rows):
-        positions[row["code"]].append(place)
-    ordered = [
-        row
-        for row in sorted(rows, key=lambda row: str(row["id"]))
-        if entity_of(screen.task, row["answer"][0], row["answer_route"], cohort) in screen.pool.at
-    ]
-    broken: dict[str, list[str]] = {}
-    looked: Counter[str] = Counter()
-    if not ordered:
-        return broken, looked
-    asked = [
-        (at, item, positions[code])
-        for at, row in enumerate(ordered)
-        for item, wrong in options[row["id"]]
-        for code in wrong
-    ]
-    questions = sum(len(options[row["id"]]) for row in ordered)
-    lengths = np.array([len(places) for _, _, places in asked], dtype=np.int64)
-    there, strangers = np.flatnonzero(lengths > 0), np.flatnonzero(lengths == 0)
-    flat = np.array([place for _, _, places in asked for place in places], dtype=np.int64)
-    row_of = np.repeat(np.array([at for at, _, _ in asked], dtype=np.int64), lengths)
-    ends = (np.cumsum(lengths) - lengths)[there]
-    for reason, grid in screen.reasons(ordered):
-        looked[reason] += questions
-        out = np.asarray(grid)[row_of, flat]
-        ruled_out = there[np.logical_and.reduceat(out, ends)] if len(ends) else there
-        wrong = [*ruled_out.tolist(), *(strangers.tolist() if reason == NOT_IN_POOL else ())]
-        broken[reason] = [asked[at][1] for at in wrong]
-    return broken, looked
+
+    def __init__(self, screen: Screen, about: Surroundings, cohort: Cohort) -> None:
+        self._screen, self._about, self._cohort = screen, about, cohort
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for place, row in enumerate(screen.pool.rows):
+            self._places[row["code"]].append(place)
+
+    def piece(
+        self, templates: pa.Table, asked: Ints, options: Options, start: int
+    ) -> tuple[dict[str, list[str]], Counter[str]]:
+        """``broken`` of one piece of the templates at some positions."""
+        at = pa.array(asked[start : start + PIECE])
+        return self.broken(templates.take(at).to_pylist(), options)
+
+    def broken(
+        self, rows: Sequence[Mapping[str, Any]], options: Options
+    ) -> tuple[dict[str, list[str]], Counter[str]]:
+        """Which rules the distractors of some templates break, and how many questions each judged.
+
+        A drug's code may stand in the pool by several routes: one that fits is enough. So a code
+        breaks a rule where that rules out all of its places.
+        """
+        screen, task = self._screen, self._screen.task
+        ordered = [
+            row
+            for row in sorted(rows, key=lambda row: str(row["id"]))
+            if entity_of(task, row["answer"][0], row["answer_route"], self._cohort)
+            in screen.pool.at
+        ]
+        found: dict[str, list[str]] = {}
+        looked: Counter[str] = Counter()
+        if not ordered:
+            return found, looked
+        asked = [
+            _Wrong(at, item, strategy, self._places[code])
+            for at, row in enumerate(ordered)
+            for item, strategy, wrong in options[row["id"]]
+            for code in wrong
+        ]
+        questions = Counter(strategy for row in ordered for _, strategy, _ in options[row["id"]])
+        for reason, grid in screen.reasons(ordered):
+            looked[reason] += questions.total()
+            found[reason] = _ruled_out(asked, grid)
+        found[NOT_IN_POOL] += [one.item for one in asked if not one.places]
+        everybody = np.ones((len(ordered), len(screen.pool.rows)), dtype=bool)
+        aside = Questions(ordered, screen.pool, screen.answers(ordered), everybody, {})
+        for name, n in questions.items():
+            looked[name] += n
+            out = STRATEGIES[name].steps(aside, self._about) == TOO_FAR
+            found[name] = _ruled_out([one for one in asked if one.strategy == name], out)
+        return found, looked
+
+
+class _Wrong(NamedTuple):
+    """A wrong option: of which template (by place), which question, and where it is in the pool."""
+
+    at: int
+    item: str
+    strategy: str
+    places: list[int]
+
+
+def _ruled_out(asked: Sequence[_Wrong], grid: Grid) -> list[str]:
+    """The questions one of whose wrong options has all its places ruled out, one an option."""
+    there = [one for one in asked if one.places]
+    if not there:
+        return []
+    lengths = np.array([len(one.places) for one in there], dtype=np.int64)
+    places = np.array([place for one in there for place in one.places], dtype=np.int64)
+    rows = np.repeat(np.array([one.at for one in there], dtype=np.int64), lengths)
+    out = np.logical_and.reduceat(np.asarray(grid)[rows, places], np.cumsum(lengths) - lengths)
+    return [there[at].item for at in np.flatnonzero(out).tolist()]

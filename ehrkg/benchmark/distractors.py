@@ -27,11 +27,13 @@ class Strategy(Protocol):
         name: as in the column ``strategy``.
         of_kin: whether distractors are next of kin to the answer; else these are out.
         relax: what gives more questions where it finds too few distractors.
+        promise: what holds of every distractor; ``check`` measures it.
     """
 
     name: str
     of_kin: bool
     relax: str
+    promise: str
 
     def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """How far each candidate is from where it should be, in steps; TOO_FAR where it is out."""
@@ -61,6 +63,9 @@ class Frequency:
     name = "frequency"
     of_kin = False
     relax = "widen bands or deciles in pools.yaml, or ask with strategy random"
+    promise = (
+        "Every distractor is about as frequent and known as the answer, and not tied to the stem."
+    )
 
     def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """Steps of one band or one decile; see ``Strategy.steps``."""
@@ -81,6 +86,7 @@ class Random:
     name = "random"
     of_kin = False
     relax = "widen deciles in pools.yaml, or ask for fewer options"
+    promise = "Every distractor is about as known to the graph as the answer."
 
     def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """No steps within the reach of the degree; see ``Strategy.steps``."""
@@ -100,6 +106,7 @@ class Cooccurring:
     name = "cooccurring"
     of_kin = False
     relax = "lower cooccurring.visits in pools.yaml, or ask with strategy frequency"
+    promise = "Every distractor, about as known as the answer, stands with the problem elsewhere."
 
     def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """Fewer steps for more visits together; see ``Strategy.steps``."""
@@ -126,6 +133,7 @@ class Sibling:
     name = "sibling"
     of_kin = True
     relax = "add knowledge of what contradicts; they are asked open-ended, or take another strategy"
+    promise = "Every distractor is next of kin to the answer, with contradicting evidence."
 
     def steps(self, questions: Questions, about: Surroundings) -> Steps:
         """None for kin with contradicting evidence; see ``Strategy.steps``."""

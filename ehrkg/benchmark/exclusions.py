@@ -170,7 +170,7 @@ class Screen:
             templates: rows of TEMPLATES, in any order.
         """
         ordered = sorted(templates, key=lambda row: str(row["id"]))
-        answers = self._answers(ordered)
+        answers = self.answers(ordered)
         allowed = np.ones((len(ordered), len(self.pool.rows)), dtype=bool)
         dropped: dict[str, int] = {}
         for reason, grid in self._rules(ordered, answers):
@@ -180,9 +180,10 @@ class Screen:
 
     def reasons(self, templates: Rows) -> Iterator[tuple[str, Grid]]:
         """Every reason with a grid of the pairs it rules out: len(templates) x len(pool)."""
-        return self._rules(templates, self._answers(templates))
+        return self._rules(templates, self.answers(templates))
 
-    def _answers(self, templates: Rows) -> npt.NDArray[np.int64]:
+    def answers(self, templates: Rows) -> npt.NDArray[np.int64]:
+        """The position of each template's answer in the pool."""
         task, cohort = self.task, self._cohort
         return np.array(
             [

@@ -21,9 +21,8 @@ from ehrkg.benchmark.answer_rules import (
     claim_rules,
     occurrence_rules,
 )
-from ehrkg.benchmark.caps import Caps, most_of_share
+from ehrkg.benchmark.caps import Caps, most_of_an_answer
 from ehrkg.benchmark.cluster_keys import ClusterKeys
-from ehrkg.benchmark.code_classes import rule_data
 from ehrkg.benchmark.cohort import Cohort, Order
 from ehrkg.benchmark.context import Context, choose_context, related_events
 from ehrkg.benchmark.occurrences import OccurrenceCounts
@@ -270,12 +269,10 @@ class _Making:
 
     def _share_capped(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """No answer holds more than its share of the task; those drawn last go."""
-        caps = rule_data()["caps"]
         entities = [
             self._ground.cohort.entity(row["answer"][0], row["answer_route"]) for row in rows
         ]
-        held = Counter(entities)
-        most = max(int(caps["answer_least"]), most_of_share(held.values(), caps["answer_share"]))
+        most = most_of_an_answer(Counter(entities).values())
         counts: Counter[str] = Counter()
         kept = []
         for row, entity in zip(rows, entities, strict=True):

@@ -12,12 +12,14 @@ import pytest
 
 from ehrkg.benchmark import (
     ITEMS,
+    POOL,
     Benchmark,
     CheckReport,
     Facts,
     TrueShare,
     check,
     hidden_edges,
+    make_questions,
     make_templates,
 )
 from ehrkg.benchmark.adversaries import Guesser
@@ -30,7 +32,7 @@ from ehrkg.benchmark.hiding import hide
 from ehrkg.benchmark.intervals import clustered_mean, holm, wilson
 from ehrkg.foundation.hashing import hash64
 from tests.benchmark.builders import World
-from tests.benchmark.worlds import many_pairs, sound
+from tests.benchmark.worlds import drug_world, many_pairs, sound
 
 Row = dict[str, Any]
 
@@ -355,6 +357,52 @@ def test_a_distractor_that_a_rule_keeps_out_is_found(reason: str) -> None:
     assert status(report, f"distractor: {reason}") == {"failed"}
     line = next(row for row in report if row.rule == f"distractor: {reason}")
     assert item["item_id"] in line.items
+
+
+def test_a_strategy_that_did_not_choose_its_distractors_is_found() -> None:
+    """These were not contradicted, are no kin of the answer, and stand with it nowhere else."""
+    for strategy in ("sibling", "cooccurring"):
+        report = check(
+            changed(lambda row, named=strategy: row.update(strategy=named)),
+            facts=facts_of(many_pairs()),
+        )
+        assert status(report, f"distractor: {strategy}") == {"failed"}
+
+
+def test_a_distractor_known_far_better_than_the_answer_is_found() -> None:
+    pool = beside(sound(), "pool").to_pylist()
+    [known] = [row for row in pool if row["code"] == "ICD10CM:B03.1"]
+    known["decile"] = 40
+    report = check(
+        changed(lambda _row: None, pool=pa.Table.from_pylist(pool, schema=POOL)),
+        facts=facts_of(many_pairs()),
+    )
+    line = next(row for row in report if row.rule == "distractor: frequency")
+    held = {row["item_id"]: row["option_codes"] for row in sound()}
+    assert line.status == "failed"
+    assert all("ICD10CM:B03.1" in held[item] for item in line.items)
+
+
+def test_an_answer_with_more_than_its_share_is_found() -> None:
+    rows = sound().templates().to_pylist()
+    for row in rows:
+        row["answer"] = rows[0]["answer"]
+    templates = pa.Table.from_pylist(rows, schema=sound().templates().schema)
+    bench = Benchmark.from_tables(templates=templates, items=sound().to_arrow())
+    report = check(bench, facts=facts_of(many_pairs()))
+    assert status(report, "template: answer_share") == {"failed"}
+
+
+def test_a_reason_that_is_not_the_only_one_is_found() -> None:
+    world, more = drug_world(), drug_world()
+    more.treats("DRUGBANK:R", "MONDO:e")
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    templates = make_templates(*parts, tasks=["treatment"])
+    assert all(templates["sole_indication"].to_pylist())
+    items = make_questions(templates, *parts, formats=["oeq"]).items
+    bench = Benchmark.from_tables(templates=templates, items=items)
+    assert status(check(bench, facts=facts_of(world)), "template: sole_indication") == {"ok"}
+    assert status(check(bench, facts=facts_of(more)), "template: sole_indication") == {"failed"}
 
 
 def test_the_page_shows_fifty_questions_of_every_task_and_format(tmp_path: Path) -> None:

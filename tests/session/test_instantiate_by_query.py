@@ -12,7 +12,7 @@ from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.graph import writers
 from ehrkg.session.kg import KnowledgeGraph
-from tests.benchmark.worlds import many_pairs
+from tests.benchmark.worlds import World, many_pairs
 
 RELATIONS = "MATCH (r:Relation) WHERE r.head >= $least RETURN r.id"
 TEMPLATES = "MATCH (t:Template) WHERE t.sex = 'F' RETURN t.id"
@@ -28,16 +28,20 @@ PLACES = f"{ROWS} RETURN visit, context, answer, predicate"
 @pytest.fixture(scope="module")
 def kg(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """A small hospital with all its templates in the graph."""
-    world = many_pairs(10, 40)
     with ehrkg.open(tmp_path_factory.mktemp("asked") / "graph.lbug") as graph:
-        writers.write_hospital(graph.store, world.hospital)
-        writers.write_knowledge(graph.store, world.knowledge)
-        writers.write_links(graph.store, world.mapping.links, world.hospital.codes["id"])
-        writers.write_relations(graph.store, world.verified.relations, world.verified.evidence)
-        graph._hospital, graph._knowledge = world.hospital, world.knowledge
-        graph._mapping, graph._verified = world.mapping, world.verified
-        graph.instantiate(formats=["oeq"])
+        told(graph, many_pairs(10, 40))
         yield graph
+
+
+def told(graph: KnowledgeGraph, world: World) -> None:
+    """Let an empty graph hold a world and all its templates."""
+    writers.write_hospital(graph.store, world.hospital)
+    writers.write_knowledge(graph.store, world.knowledge)
+    writers.write_links(graph.store, world.mapping.links, world.hospital.codes["id"])
+    writers.write_relations(graph.store, world.verified.relations, world.verified.evidence)
+    graph._hospital, graph._knowledge = world.hospital, world.knowledge
+    graph._mapping, graph._verified = world.mapping, world.verified
+    graph.instantiate(formats=["oeq"])
 
 
 def test_relations_that_a_query_names_become_all_their_questions(kg: KnowledgeGraph) -> None:
