@@ -238,6 +238,8 @@ def distractors_again(
             judged = partial(_Judge(screen, about, facts.cohort).piece, templates, asked, mine)
             starts = range(0, len(asked), PIECE)
             workers = workers_for(len(starts), least=SHARED)
+            if workers > 1:
+                about.share()
             for ids_by_rule, n in in_order(judged, starts, workers=workers):
                 looked.update(n)
                 for reason, found in ids_by_rule.items():

@@ -249,6 +249,8 @@ class Group:
             ledger: gets the candidates ruled out.
             workers: processes that share the parts.
         """
+        if workers > 1:
+            self.about.share()
 
         def listed(part: pa.Table) -> _Listed:
             return self._listed(part.to_pylist(), strategies, also_denied)

@@ -69,6 +69,7 @@ def hidden_edges(
     n_options: int = 4,
     strategies: Sequence[str] = ("frequency",),
     seed: int = 7,
+    cohort: Cohort | None = None,
 ) -> list[TrueShare]:
     """Estimate the share of true distractors, by task and strategy.
 
@@ -82,6 +83,7 @@ def hidden_edges(
         n_options: of the questions to draw.
         strategies: how to draw them.
         seed: of the draw and of what is hidden.
+        cohort: that of hospital, knowledge and mapping, if there is one already.
 
     Returns:
         One estimate a task and strategy, in that order.
@@ -89,7 +91,7 @@ def hidden_edges(
     if share is None:
         share = float(bounds()["hidden_edges"]["share"])
     templates = _some(templates.sort_by("id"), int(bounds()["hidden_edges"]["most_templates"]))
-    cohort = Cohort(hospital, knowledge, mapping)
+    cohort = cohort or Cohort(hospital, knowledge, mapping)
     known, trusted = hide(knowledge, verified, share=share, seed=seed)
     partial = Support(cohort, known, trusted)
     drawn, _ = draw_all(

@@ -155,6 +155,7 @@ def rows_of(
         raise UsageError(
             f"{len(strangers)} ids are of no template, relation or item here, such as "
             f"{strangers[0].as_py()!r}",
-            todo=f"take ids of this build ({RETURN})",
+            todo=f"take ids of this build ({RETURN}); where a database holds several builds, ask "
+            f"for those of this one: WHERE t.{BUILD} = ${BUILD}",
         )
     return named if named is not None else np.zeros(0, dtype=bool)

@@ -48,6 +48,12 @@ class Surroundings:
         self._counts: dict[str, tuple[npt.NDArray[np.int64], int]] = {}
         self._kin = Related(pool.rows, cohort)
 
+    def share(self) -> None:
+        """Work out now what processes shall share, so that none of them does it again."""
+        _ = self._per_member, self._n_visits
+        if self._task.span == ACROSS:
+            _ = self._cohort.next_visit
+
     def together(self, templates: Rows) -> npt.NDArray[np.int64]:
         """In how many visits each candidate stands with the anchor (in the next, for prognosis)."""
         return np.array([self._with(_anchor(row))[0] for row in templates]).reshape(
@@ -139,7 +145,7 @@ class Surroundings:
 
     @cached_property
     def _holding(self) -> Any:
-        """A sparse row a member: the visits that hold it."""
+        """A sparse row a member, a column a visit that holds it; read by columns."""
         from scipy import sparse
 
         drugs = self._task.answer_kind == "drug"
@@ -151,7 +157,7 @@ class Surroundings:
             rows += [at] * len(found)
             columns += found
         shape = (len(self._pool.rows), len(self._cohort.visits))
-        return sparse.csr_matrix((np.ones(len(rows), np.int64), (rows, columns)), shape=shape)
+        return sparse.csc_matrix((np.ones(len(rows), np.int64), (rows, columns)), shape=shape)
 
     @cached_property
     def _per_member(self) -> npt.NDArray[np.int64]:
@@ -166,11 +172,18 @@ class Surroundings:
             if self._task.span == ACROSS:
                 after = self._cohort.next_visit
                 visits = {after[at] for at in visits if at in after}
-            at = sorted(visits & self._in_era)
-            there = np.zeros(self._holding.shape[1], dtype=np.int64)
-            there[at] = 1
-            self._counts[anchor] = (np.asarray(self._holding @ there, dtype=np.int64), len(at))
+            at = np.array(sorted(visits & self._in_era), dtype=np.int64)
+            self._counts[anchor] = (self._held_at(at), len(at))
         return self._counts[anchor]
+
+    def _held_at(self, visits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """In how many of some visits each member stands."""
+        starts, ends = self._holding.indptr[visits], self._holding.indptr[visits + 1]
+        lengths = (ends - starts).astype(np.int64)
+        # Of each visit the places of its members, one visit's after another's.
+        places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+        members = self._holding.indices[places + np.arange(lengths.sum())]
+        return np.bincount(members, minlength=len(self._codes)).astype(np.int64)
 
 
 def _anchor(row: Mapping[str, Any]) -> str:

@@ -43,6 +43,7 @@ def check_tables(
         embedder: for the adversary that sees the options alone.
         seed: of the draws.
     """
+    cohort = Cohort(hospital, knowledge, mapping)
     used = set(benchmark.column("strategy").unique().to_pylist()) - {""}
     true_distractors = hidden_edges(
         benchmark.templates(),
@@ -52,10 +53,11 @@ def check_tables(
         verified,
         strategies=sorted(used) or (REQUIRED,),
         seed=seed,
+        cohort=cohort,
     )
     return check(
         benchmark,
-        facts=Facts(Cohort(hospital, knowledge, mapping), knowledge, verified),
+        facts=Facts(cohort, knowledge, verified),
         encoder=embedder,
         true_distractors=true_distractors,
     )

@@ -235,6 +235,23 @@ def test_a_drug_of_many_ingredients_names_two_and_others() -> None:
             "Removal of part of a lobe of the lung",
         ),
         ("Pheresis of Plasma, Multiple", "Plasmapheresis"),
+        (
+            "Supplement Thoracic Aorta, Descending with Synthetic Substitute, Open Approach",
+            "Patch repair of thoracic aorta",
+        ),
+        (
+            "Supplement Left Inguinal Region with Synthetic Substitute, Open Approach",
+            "Reinforcement of inguinal region",
+        ),
+        (
+            "Osteoarthrosis, unspecified whether generalized or localized, lower leg",
+            "Osteoarthritis of lower leg",
+        ),
+        (
+            "Obstructive chronic bronchitis with (acute) exacerbation",
+            "Chronic obstructive bronchitis with exacerbation",
+        ),
+        ("Cellulitis and abscess of foot, except toes", "Cellulitis and abscess of foot"),
         ("Drainage of Pericardial Cavity with Drainage Device", "Pericardial drainage"),
     ],
 )

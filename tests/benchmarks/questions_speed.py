@@ -350,8 +350,9 @@ def main() -> None:
     elif given.command == "check":
         templates, *parts = pickle.loads((given.out / "world.pickle").read_bytes())
         bench = Benchmark.open(given.out)
-        shares = hidden_edges(templates, *parts)
-        facts = Facts(Cohort(*parts[:3]), parts[1], parts[3])
+        cohort = Cohort(*parts[:3])
+        shares = hidden_edges(templates, *parts, cohort=cohort)
+        facts = Facts(cohort, parts[1], parts[3])
         report = check(bench, facts=facts, true_distractors=shares)
         print(report.as_text())
     measured(given.command, given.out)
