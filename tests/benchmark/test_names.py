@@ -255,5 +255,5 @@ def test_a_drug_of_many_ingredients_names_two_and_others() -> None:
         ("Drainage of Pericardial Cavity with Drainage Device", "Pericardial drainage"),
     ],
 )
-def test_procedures_are_called_as_people_call_them(name: str, said: str) -> None:
+def test_codes_are_called_as_people_call_them(name: str, said: str) -> None:
     assert short_name(name) == said
