@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j_server import Server
@@ -35,12 +36,12 @@ def test_a_query_gives_the_same_questions_on_both_engines(server: Server, tmp_pa
             for graph in (here, there):
                 told(graph, world)
             for query in ASKED:
-                parameters = {"least": "ICD10CM:A04.1"} if "$least" in query else {}
+                least: dict[str, Any] = {"least": "ICD10CM:A04.1"} if "$least" in query else {}
                 benches, dropped = [], []
                 for graph in (here, there):
                     graph.ledger = Ledger()
                     formats = ["mcq4", "oeq"]
-                    benches.append(graph.instantiate(query=query, formats=formats, **parameters))
+                    benches.append(graph.instantiate(query=query, formats=formats, **least))
                     dropped.append(list(graph.ledger))
                 assert len(benches[0])
                 assert benches[0].to_arrow().equals(benches[1].to_arrow())

@@ -12,7 +12,8 @@ from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.graph import writers
 from ehrkg.session.kg import KnowledgeGraph
-from tests.benchmark.worlds import World, many_pairs
+from tests.benchmark.builders import World
+from tests.benchmark.worlds import many_pairs
 
 RELATIONS = "MATCH (r:Relation) WHERE r.head >= $least RETURN r.id"
 TEMPLATES = "MATCH (t:Template) WHERE t.sex = 'F' RETURN t.id"
