@@ -133,18 +133,30 @@ class IrrelevantEvents(_OtherEvents):
         "strength, no rule on revealing codes bars them, and the accepted answers stay."
     )
 
+    def __init__(self) -> None:
+        self._made: dict[str, Outcome] = {}
+
+    def apply(self, rows: Sequence[Row], asked: Asked) -> list[Outcome]:
+        """See ``Perturbation.apply``; what the graph joins is asked for all rows at once."""
+        ids = sorted({row["template_id"] for row in rows} - self._made.keys())
+        fresh = [asked.templates[one] for one in ids]
+        beside = [_beside(template, asked) for template in fresh]
+        ties = _Ties(fresh, beside, asked)
+        for template, events in zip(fresh, beside, strict=True):
+            self._made[template["id"]] = self._longer(template, events, ties, asked)
+        return super().apply(rows, asked)
+
     def _changed(self, template: Row, asked: Asked) -> Outcome:
-        place, rules = asked.cohort.visits[template["visit"]], context_rules()
-        task = tasks()[template["task"]]
-        answer = Answer(task.name, template["answer"][0], template["answer_route"], task.span)
-        events = events_beside(place, answer, asked.giveaways, asked.cohort)
+        return self._made[template["id"]]
+
+    def _longer(self, template: Row, events: Sequence[Event], ties: _Ties, asked: Asked) -> Outcome:
         drawn = {f"{event.code}\x1f{event.route}": event for event in events}
         order = order_by_hash(drawn, asked.seed, self.name, template["id"])
-        longest, added, changed = int(rules["size"]["most"]), 0, template
+        longest, added, changed = int(context_rules()["size"]["most"]), 0, template
         for event in (drawn[key] for key in order):
             if added == ADDED or len(changed["context"]) == longest:
                 break
-            if self._fits(event, changed, asked) and self._irrelevant(event, template, asked):
+            if self._fits(event, changed, asked) and not ties.holds(event, template):
                 longer = _and_event(changed, event, asked)
                 if asked.accepted.also_true(longer) == asked.accepted.also_true(template):
                     changed, added = longer, added + 1
@@ -166,17 +178,50 @@ class IrrelevantEvents(_OtherEvents):
             and phrase(cohort.codes[event.code], event.route) not in said
         )
 
-    @staticmethod
-    def _irrelevant(event: Event, template: Row, asked: Asked) -> bool:
-        """Whether no edge, and no two that support, lead from it to the answer or an option."""
-        options = sorted({template["answer"][0], *asked.options_of.get(template["id"], ())})
-        support, related = asked.support, asked.cohort.related(event.code)
-        if not related.isdisjoint(options):
-            return False
-        if support.joined([event.code], options, support.predicates()).any():
-            return False
-        chains = settings_of(template["task"])["true_via"]
-        return not support.chained([event.code], options, chains).any()
+
+def _beside(template: Row, asked: Asked) -> list[Event]:
+    """Every event of a template's visit that may stand in its stem."""
+    task = tasks()[template["task"]]
+    answer = Answer(task.name, template["answer"][0], template["answer_route"], task.span)
+    visit = asked.cohort.visits[template["visit"]]
+    return events_beside(visit, answer, asked.giveaways, asked.cohort)
+
+
+class _Ties:
+    """What ties events to options: kinship, an edge at any strength, or two that support.
+
+    Args:
+        templates: whose options are meant: all that stand in any of their questions.
+        beside: events of each.
+        asked: what they were made from.
+    """
+
+    def __init__(
+        self, templates: Sequence[Row], beside: Sequence[Sequence[Event]], asked: Asked
+    ) -> None:
+        self._asked = asked
+        self._options = {
+            row["id"]: sorted({row["answer"][0], *asked.options_of.get(row["id"], ())})
+            for row in templates
+        }
+        events = sorted({event.code for one in beside for event in one})
+        options = sorted({code for codes in self._options.values() for code in codes})
+        self._row = {code: at for at, code in enumerate(events)}
+        self._column = {code: at for at, code in enumerate(options)}
+        support = asked.support
+        edges = support.joined(events, options, support.predicates())
+        self._tied = {
+            task: edges | support.chained(events, options, settings_of(task)["true_via"])
+            for task in sorted({row["task"] for row in templates})
+        }
+
+    def holds(self, event: Event, template: Row) -> bool:
+        """Whether an event is tied to the answer or an option of a template."""
+        options = self._options[template["id"]]
+        if not self._asked.cohort.related(event.code).isdisjoint(options):
+            return True
+        columns = [self._column[code] for code in options]
+        return bool(self._tied[template["task"]][self._row[event.code], columns].any())
 
 
 def _and_event(template: Row, event: Event, asked: Asked) -> Row:
