@@ -10,6 +10,8 @@ import typer
 from ehrkg.foundation.errors import UsageError
 
 PORT = 8765
+LABELS = "labels.tsv"
+"""Where readers' labels of relations lie, beside their marks."""
 
 
 def view(
@@ -17,6 +19,9 @@ def view(
     blind: Annotated[
         bool,
         typer.Option("--blind", help="Answer and rate a sample first; the key comes after."),
+    ] = False,
+    relations: Annotated[
+        bool, typer.Option("--relations", help="Relations and their verdicts, not questions.")
     ] = False,
     reader: Annotated[str | None, typer.Option(help="Who reads, with --blind.")] = None,
     sample: Annotated[
@@ -39,7 +44,7 @@ def view(
 ) -> None:
     """Look at a benchmark in a browser: find questions, follow their evidence, read them blind."""
     if agreement:
-        for line in review_lines(directory):
+        for line in (relation_lines if relations else review_lines)(directory):
             typer.echo(line)
         return
     if (reader or sample) and not blind:
@@ -56,11 +61,11 @@ def view(
     evidence = Evidence(directory)
     asks = token or host not in LOOPBACK
     kept = Secrets(secrets.token_urlsafe(24) if asks else "")
-    routes = (
-        modes.questions_blind(directory, evidence, reader, sample, seed, kept.form)
-        if blind
-        else modes.questions(directory, evidence)
-    )
+    if blind:
+        desk = modes.relations_blind if relations else modes.questions_blind
+        routes = desk(directory, evidence, reader, sample, seed, kept.form)
+    else:
+        routes = (modes.relations if relations else modes.questions)(directory, evidence)
     try:
         serve(
             application(routes),
@@ -84,9 +89,28 @@ def review_lines(out: Path) -> list[str]:
     found = review_summary(out)
     if found is None:
         return ["Not reviewed by clinicians."]
-    readers = enumerate(read_marks(out).readers, 1)
-    who = "; ".join(f"reader {number} is {name}" for number, name in readers)
-    return [f"({who})", *found.sentences()]
+    return [_who(read_marks(out).readers), *found.sentences()]
+
+
+def relation_lines(out: Path) -> list[str]:
+    """What readers found of a build's relations; their labels are written to review/labels.tsv."""
+    from ehrkg.benchmark.reviews import folder_of, read_marks
+    from ehrkg.evaluation.relation_agreement import relation_summary
+    from ehrkg.foundation.workspace import read_manifest
+    from ehrkg.session.tsv import write_tsv
+
+    read_manifest(out)
+    found = relation_summary(out)
+    if found is None:
+        return ["No relation was judged by clinicians."]
+    path = folder_of(out) / LABELS
+    write_tsv(found.labels, path)
+    return [_who(read_marks(out).readers), *found.sentences(), f"Labels: {path}"]
+
+
+def _who(readers: list[str]) -> str:
+    numbered = enumerate(readers, 1)
+    return f"({'; '.join(f'reader {number} is {name}' for number, name in numbered)})"
 
 
 def _demand_libraries() -> None:

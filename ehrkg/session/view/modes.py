@@ -1,4 +1,4 @@
-"""What ``ehrkg view`` shows: questions, or a reader's desk."""
+"""What ``ehrkg view`` shows: questions or relations, or a reader's desk."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute
 
-from ehrkg.benchmark.reviews import QUESTION
+from ehrkg.benchmark.reviews import QUESTION, RELATION
 from ehrkg.session.view.browsing import Browser
 from ehrkg.session.view.desk import reader_named
 from ehrkg.session.view.evidence import Evidence
 from ehrkg.session.view.question_routes import QuestionPages
 from ehrkg.session.view.reading_routes import ReadingPages, question_desk
+from ehrkg.session.view.relation_routes import JudgingPages, RelationPages, relation_desk
+from ehrkg.session.view.relations import Relations
 from ehrkg.session.view.sampling import sample
 
 
@@ -39,3 +41,17 @@ def questions_blind(
     name, browser = reader_named(reader), Browser(out)
     desk = question_desk(browser, sample(out, browser.source, QUESTION, n=n, seed=seed), name)
     return [*ReadingPages(desk, form, browser, evidence).routes()]
+
+
+def relations(out: Path, evidence: Evidence) -> list[BaseRoute]:
+    """Pages to browse relations."""
+    return [*RelationPages(out, Relations(Browser(out), evidence)).routes()]
+
+
+def relations_blind(
+    out: Path, evidence: Evidence, reader: str | None, n: int | None, seed: int, form: str
+) -> list[BaseRoute]:
+    """Pages of a reader of relations; arguments and errors are those of ``questions_blind``."""
+    name, known = reader_named(reader), Relations(Browser(out), evidence)
+    ids = sample(out, known.source, RELATION, n=n, seed=seed)
+    return [*JudgingPages(relation_desk(out, known, ids, name), form, known).routes()]
