@@ -150,6 +150,15 @@ class Ground:
         bound = instructed or self.cohort.bound(claim.anchor, claim.answer)
         return frozenset({"coding_rule"}) if bound else frozenset()
 
+    def all_flags(self, occurrence: Occurrence) -> frozenset[str]:
+        """Flags of a template: those of its claim, and whether what is new may be an old disease.
+
+        A chronic answer of a later visit (and one of which nobody knows) is ``newly_recorded``.
+        """
+        claim = occurrence.claim
+        late = claim.task.span == ACROSS and self.cohort.codes[claim.answer].chronic is not False
+        return self.flags(claim) | (frozenset({"newly_recorded"}) if late else frozenset())
+
     def sole_indication(self, occurrence: Occurrence) -> bool:
         """Whether the anchor is the only diagnosis of the visit that the graph lets the drug treat.
 

@@ -87,6 +87,7 @@ def templates_again(templates: pa.Table, facts: Facts) -> Iterator[Found]:
         "context_drawn_by_the_rules": "No event of a stem gives its answer away.",
         "capped": "No hub code, patient or pair of codes has more templates than its cap.",
         "sole_indication": "A problem is named as a drug's reason only where it is the sole one.",
+        "flags_told": "Every template carries its flags, such as newly_recorded.",
         "answer_share": "No answer holds more than its share of a task's templates.",
     }
     broken: dict[str, list[str]] = defaultdict(list)
@@ -155,6 +156,8 @@ def _judge_template(
         found.says.setdefault(name, _first_line(breaks_here))
         if breaks_here(occurrence, ground):
             found.broken[name].append(row["id"])
+    if not ground.all_flags(occurrence) <= set(row["flags"]):
+        found.broken["flags_told"].append(row["id"])
     if row["sole_indication"] and not ground.sole_indication(occurrence):
         found.broken["sole_indication"].append(row["id"])
     if given_context_breaks(row["context"], claim, ground):

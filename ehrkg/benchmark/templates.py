@@ -316,13 +316,8 @@ class _Making:
             "score": claim.relation["score"],
             "sole_indication": self.task.answer_kind == "drug"
             and self._ground.sole_indication(occurrence),
-            "flags": sorted(self._ground.flags(claim) | self._flags(occurrence)),
+            "flags": sorted(self._ground.all_flags(occurrence)),
         }
-
-    def _flags(self, occurrence: Occurrence) -> frozenset[str]:
-        chronic = self._ground.cohort.codes[occurrence.claim.answer].chronic
-        late = self.task.span == ACROSS and chronic is not False
-        return frozenset({"newly_recorded"}) if late else frozenset()
 
 
 def template_id(occurrence: Occurrence) -> str:

@@ -33,6 +33,7 @@ from ehrkg.benchmark.hiding import hide
 from ehrkg.benchmark.intervals import clustered_mean, holm, wilson
 from ehrkg.foundation.hashing import hash64
 from tests.benchmark.builders import World
+from tests.benchmark.test_templates import ASTHMA, GOUT, HEART, STROKE, base
 from tests.benchmark.worlds import drug_world, many_pairs, sound
 
 Row = dict[str, Any]
@@ -406,6 +407,23 @@ def test_a_reason_that_is_not_the_only_one_is_found() -> None:
     bench = Benchmark.from_tables(templates=templates, items=items)
     assert status(check(bench, facts=facts_of(world)), "template: sole_indication") == {"ok"}
     assert status(check(bench, facts=facts_of(more)), "template: sole_indication") == {"failed"}
+
+
+def test_an_old_disease_that_is_not_said_to_be_newly_recorded_is_found() -> None:
+    world = base()
+    world.attributes[STROKE]["chronic"] = True
+    world.patient("p2").visit([ASTHMA]).visit([HEART, GOUT]).visit([STROKE])
+    world.relation(HEART, "CAUSES", STROKE)
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    told = make_templates(*parts, tasks=["prognosis"])
+    assert told["flags"].to_pylist() == [["newly_recorded"]]
+    silent = told.set_column(
+        told.schema.get_field_index("flags"), "flags", pa.array([[]], pa.list_(pa.string()))
+    )
+    for templates, found in ((told, "ok"), (silent, "failed")):
+        items = make_questions(templates, *parts, formats=["oeq"]).items
+        bench = Benchmark.from_tables(templates=templates, items=items)
+        assert status(check(bench, facts=facts_of(world)), "template: flags_told") == {found}
 
 
 def test_the_page_shows_fifty_questions_of_every_task_and_format(tmp_path: Path) -> None:
