@@ -30,6 +30,7 @@ SETTINGS: dict[str, Any] = {
     "autodoc_typehints": "signature",
     "napoleon_use_ivar": True,
     "python_maximum_signature_line_length": 100,
+    "suppress_warnings": ["ref.python"],  # a word of a type that is the name of several things
 }
 
 

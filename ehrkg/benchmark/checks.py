@@ -96,6 +96,9 @@ class CheckReport:
 
     Attributes:
         rows: one a rule, and one an adversary and task.
+
+    >>> CheckReport(()).ok
+    True
     """
 
     rows: tuple[CheckRow, ...]
@@ -153,6 +156,11 @@ def check(
 
     Returns:
         The report; it changes nothing.
+
+    >>> from ehrkg.benchmark import example
+    >>> report = check(example())
+    >>> {row.status for row in report} <= {"ok", "failed", "reported", "too few to tell"}
+    True
     """
     found = list(_rules(benchmark, facts.cohort if facts else cohort))
     if facts is not None:

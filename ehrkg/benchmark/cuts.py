@@ -33,6 +33,11 @@ class Split(NamedTuple):
         train, test: the parts.
         set_aside: how many items fit in neither (only with "both": their patient fell to one
             part and their relation to the other).
+
+    >>> from ehrkg.benchmark import example
+    >>> parts = example().split("patient")
+    >>> len(parts.train) + len(parts.test), parts.set_aside
+    (24, 0)
     """
 
     train: Benchmark

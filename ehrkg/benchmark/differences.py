@@ -31,6 +31,12 @@ class Difference:
         changed: CHANGED.
         verdicts: VERDICTS; ``None`` where a side came without its relations.
         same: how many questions are alike in all columns.
+
+    >>> from ehrkg.benchmark import example
+    >>> bench = example()
+    >>> found = bench.diff(bench.filter(sex="F"))
+    >>> bool(found), len(found.removed), found.same
+    (True, 12, 12)
     """
 
     added: Benchmark

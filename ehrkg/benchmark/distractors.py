@@ -28,6 +28,9 @@ class Strategy(Protocol):
         of_kin: whether distractors are next of kin to the answer; else these are out.
         relax: what gives more questions where it finds too few distractors.
         promise: what holds of every distractor; ``check`` measures it.
+
+    >>> STRATEGIES["sibling"].of_kin, STRATEGIES["frequency"].of_kin
+    (True, False)
     """
 
     name: str

@@ -47,6 +47,16 @@ def join(extracts: Sequence[schema.Hospital], *, ledger: Ledger | None = None) -
 
     Raises:
         UsageError: they are of different formats, whose ids do not name the same things.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> from ehrkg import ehr
+    >>> extract = ehr.read(folder)
+    >>> join([extract, extract]).visits.equals(extract.visits)  # each visit counts once
+    True
     """
     ledger = Ledger() if ledger is None else ledger
     formats = sorted({each.format for each in extracts})

@@ -45,6 +45,17 @@ def alike(one: Hospital, other: Hospital) -> pa.Table:
 
     Same sex, same length of stay to the second, admitted at the same time of day, and at least half
     of the ICD-9 diagnoses in common.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> from ehrkg import ehr
+    >>> hospital = ehr.read(folder)
+    >>> found = alike(hospital, hospital)
+    >>> found["visit"].to_pylist() == found["other_visit"].to_pylist()
+    True
     """
     there: dict[tuple[str, int, int], list[str]] = defaultdict(list)
     for visit, key in _shapes(other).items():
@@ -84,6 +95,18 @@ def refuse_overlap(
     Raises:
         UsageError: they do, and neither the CareVue part nor an exclusion list parts them; the
             message lists visits that look the same.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> from ehrkg import ehr
+    >>> hospital = ehr.read(folder)
+    >>> refuse_overlap(hospital, hospital)
+    Traceback (most recent call last):
+    ehrkg.foundation.errors.UsageError: mimic4 and mimic4 hold the same admissions ...
+      do: use one of the two; ...
     """
     shares = one.format in formats() and other.format in formats()[one.format].shares_with
     older = one if one.format == "mimic3" else other
@@ -106,13 +129,20 @@ def refuse_overlap(
 
 
 def carevue_visits(source: str | Path) -> frozenset[str]:
-    """The visits of MIMIC-III whose stays on intensive care are all in CareVue.
+    r"""The visits of MIMIC-III whose stays on intensive care are all in CareVue.
 
     Args:
         source: the folder of MIMIC-III's tables, ICUSTAYS among them.
 
     Raises:
         InputError: ICUSTAYS is not there, or does not say which visit and system a stay is of.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> rows = "HADM_ID,DBSOURCE", "1,carevue", "2,carevue", "2,metavision"
+    >>> _ = (folder / "ICUSTAYS.csv").write_text("\n".join(rows))
+    >>> carevue_visits(folder)
+    frozenset({'1'})
     """
     files = find_tables(Path(source), formats()["mimic3"].folders)
     needed = {"hadm_id", "dbsource"}

@@ -65,6 +65,15 @@ def read(
     Raises:
         UsageError: the format is unknown.
         InputError: a table or column is missing, or a file can't be read.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> hospital = read(folder)
+    >>> hospital.format, hospital.patients.num_rows
+    ('mimic4', 3)
     """
     if pseudonymise is not None:
         names, ledger = as_pseudonyms(pseudonymise), Ledger() if ledger is None else ledger
@@ -102,6 +111,14 @@ def table_files(source: str | Path, *, format: str | None = None) -> dict[str, P
     Raises:
         UsageError: the format is unknown.
         InputError: a table is missing.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> sorted(table_files(folder))[:2]
+    ['hosp/admissions.csv.gz', 'hosp/d_icd_diagnoses.csv.gz']
     """
     declared, files = _declared(Path(source), format)
     parts = [part for table in sorted(declared.read & files.keys()) for part in files[table]]
@@ -116,6 +133,14 @@ def detect(source: str | Path) -> str:
     Raises:
         InputError: the folder is not there, or holds no format's tables whole; the message names
             the tables that are missing.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> detect(folder)
+    'mimic4'
     """
     return _declared(Path(source), None)[0].name
 

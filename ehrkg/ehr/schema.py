@@ -113,6 +113,16 @@ class Hospital:
     Attributes:
         format: the reader's name ("mimic4").
         patients, visits, events, codes, visit_codes: tables with the schemas of this module.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> synth.write(folder, patients=3, shape="demo")
+    >>> from ehrkg import ehr
+    >>> hospital = ehr.read(folder)
+    >>> hospital.count("events") == sum(len(piece) for piece in hospital.scan("events", ["code"]))
+    True
     """
 
     format: str

@@ -83,6 +83,9 @@ class SentenceTransformerEmbedder:
 
     Raises:
         UsageError: the model is not there.
+
+    >>> SentenceTransformerEmbedder().dimension  # told without loading it
+    384
     """
 
     def __init__(self, model: str | None = None) -> None:

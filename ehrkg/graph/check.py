@@ -40,6 +40,14 @@ def check_file(path: str | Path, *, build: str = "default", expected: str | None
         CheckError: it holds something else than ``expected`` says.
         InputError: the file is not there or damaged, or no hash is known.
         ServiceError: another process holds it.
+
+    >>> import tempfile
+    >>> from ehrkg.graph.store import open_store
+    >>> file = Path(tempfile.mkdtemp()) / "graph.lbug"
+    >>> with open_store(file) as store:
+    ...     known = store.content_hash()
+    >>> check_file(file, expected=known) == known
+    True
     """
     check_there(path)
     path = Path(path)

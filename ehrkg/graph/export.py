@@ -59,6 +59,15 @@ def export_for_neo4j_admin(store: GraphStore, folder: Path, *, database: str = "
     Raises:
         UsageError: the folder holds something.
         InputError: a value that the files can't carry, by name; the folder is then not made.
+
+    >>> import tempfile
+    >>> from ehrkg.graph.store import open_store
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with open_store(folder / "graph.lbug") as store:
+    ...     _ = store.write_nodes("Concept", pa.table({"id": ["MONDO:1"], "name": ["gout"]}))
+    ...     line = export_for_neo4j_admin(store, folder / "files")
+    >>> line.split(" --")[0]
+    'neo4j-admin database import full neo4j'
     """
     folder = folder.expanduser().resolve()
     with new_folder(folder) as part:

@@ -98,7 +98,7 @@ def judge(cypher: str, engine: Engine, parameters: Mapping[str, Any]) -> str:
     try:
         plan = engine.plan(statement, parameters)
     except RuntimeError as error:
-        if "write query" in str(error):
+        if any(words in str(error) for words in ("write query", "write operations")):
             raise UsageError(_ONLY, todo=_BEGIN) from error
         raise explained(str(error), statement) from error
     changing = sorted(operators(plan) & set(_rules()["changing_operators"]))

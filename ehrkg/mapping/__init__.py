@@ -1,8 +1,25 @@
 """From a hospital's codes and drug strings to concepts, each link with method and confidence.
 
->>> from ehrkg import mapping
->>> mapping.NEAR
-1
+>>> import pyarrow as pa
+>>> from ehrkg import ehr, mapping, ontology
+>>> known = ontology.shipped()
+>>> codes = [
+...     {"id": "ICD10CM:I50.9", "system": "ICD10CM", "code": "I50.9", "kind": "diagnosis",
+...      "name": "Heart failure, unspecified"},
+...     {"id": "DRUGNAME:furosemide 20 mg", "system": "DRUGNAME", "code": "furosemide 20 mg",
+...      "kind": "drug", "name": "Furosemide 20 mg"},
+... ]
+>>> mapped = mapping.map_codes(pa.Table.from_pylist(codes, ehr.CODES), known)  # a Mapping
+>>> mapped.links.select(["concept", "method", "levels"]).to_pylist()
+[{'concept': 'DRUGBANK:DB00695', 'method': 'ingredient', 'levels': 0},
+ {'concept': 'MONDO:0005252', 'method': 'label', 'levels': 0}]
+>>> all(link["levels"] <= mapping.NEAR for link in mapped.links.to_pylist())
+True
+>>> found = mapping.explain_mapping("ICD10CM:I50.9", known, name="Heart failure")
+>>> isinstance(found, mapping.MappingExplanation)
+True
+>>> found.as_text().splitlines()[-1].split(":")[:2]
+['  MONDO', '0005252 heart failure (exact, skos']
 """
 
 from __future__ import annotations

@@ -56,6 +56,9 @@ class Overrides:
     Attributes:
         rows: Code id -> what is said of it.
         file: the file's name.
+
+    >>> Overrides().rows
+    {}
     """
 
     rows: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
@@ -133,6 +136,13 @@ def read_overrides(path: str | Path) -> Overrides:
     Raises:
         InputError: the file is not there, has other columns, or a cell is no CURIE, no known
             predicate or no confidence.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "ours.tsv"
+    >>> rows = ("code", "concept"), ("ICD10CM:I50.9", "MONDO:0005252"), ("DRUGNAME:saline", "")
+    >>> _ = file.write_text("".join(f"{code}{chr(9)}{concept}{chr(10)}" for code, concept in rows))
+    >>> sorted(read_overrides(file).rows)
+    ['DRUGNAME:saline', 'ICD10CM:I50.9']
     """
     place = Path(path)
     if not place.is_file():

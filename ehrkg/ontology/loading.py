@@ -44,6 +44,13 @@ def load(
         UsageError: there is no such format.
         InputError: the file is not there, not in the format, or broken (file, line, what is
             expected).
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "mine.obo"
+    >>> terms = ("[Term]", "id: MINE:1", "name: cold"), ("[Term]", "id: MINE:2", "is_a: MINE:1")
+    >>> _ = file.write_text("".join(f"{line}{chr(10)}" for term in terms for line in term))
+    >>> load(file).edges.select(["subject", "predicate", "object"]).to_pylist()
+    [{'subject': 'MINE:2', 'predicate': 'SUBCLASS_OF', 'object': 'MINE:1'}]
     """
     place = place_of(path) if format is None else Place(Path(path), format)
     return settle([choose(place.path, place.format).read(place.path)], ledger)
@@ -53,6 +60,10 @@ def shipped(ledger: Ledger | None = None) -> Knowledge:
     """All knowledge that comes with the package: every folder under ontologies/, as one.
 
     Edges of one folder may join nodes of another; only an end that no folder knows is absent.
+
+    >>> known = shipped()
+    >>> known.concepts.num_rows > 10_000, "TREATS" in known.edges["predicate"].unique().to_pylist()
+    (True, True)
     """
     folders = sorted(path for path in shipped_folder("ontologies").iterdir() if path.is_dir())
     parts = [

@@ -51,6 +51,12 @@ def files_read(place: Place) -> dict[str, Path]:
 
     Raises:
         InputError: there is nothing at the path.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "mine.obo"
+    >>> _ = file.write_text("[Term]")
+    >>> sorted(files_read(place_of(f"obo={file}")))
+    ['mine.obo']
     """
     if not place.path.exists():
         raise InputError(
@@ -80,6 +86,8 @@ def acquaint(texts: Iterable[str | Path]) -> None:
 
     Raises:
         UsageError, InputError: see ``ehrkg.ontology.load``.
+
+    >>> acquaint([])
     """
     for place in map(place_of, texts):
         choose(place.path, place.format)

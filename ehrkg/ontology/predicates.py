@@ -30,6 +30,10 @@ class Predicate:
         subject, object: kinds of concept it joins (empty: any).
         words: how a sentence says it.
         contradicted_by: predicates whose presence on the same pair speaks against it.
+
+    >>> treats = PREDICATES["TREATS"]
+    >>> treats.biolink, treats.words, "disease" in treats.object
+    ('biolink:treats', 'treats', True)
     """
 
     predicate: str

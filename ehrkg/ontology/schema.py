@@ -107,6 +107,10 @@ class Knowledge:
         concepts, synonyms, edges, mappings: tables with the schemas of this module.
         attributes: CODE_ATTRIBUTES of the hospital's codes.
         passages: texts that can be cited; none unless a source of them was loaded.
+
+    >>> from ehrkg import ontology
+    >>> ontology.merge().concepts.num_rows
+    0
     """
 
     concepts: pa.Table

@@ -33,6 +33,9 @@ class Source:
         url, version: where it is from and which edition.
         reliability: 0 to 1; weighs its edges and settles conflicts of names.
         text: a sentence on what it holds.
+
+    >>> SOURCES["infores:mondo"].licence
+    'CC-BY-4.0'
     """
 
     infores: str

@@ -15,8 +15,6 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     import duckdb
 
-_QUIET = "SET enable_progress_bar = false"
-"""A library draws no bars on its caller's terminal; each connection is told anew."""
 WORK_MEMORY = "1GB"
 """What DuckDB may hold while it works; beyond this it goes to a temporary folder on disk."""
 
@@ -45,7 +43,7 @@ def run(
             bench.execute("SET preserve_insertion_order = true")
             return _run(bench, query, parameters, tables)
     with _database().cursor() as cursor:
-        cursor.execute(_QUIET)
+        _hush(cursor)
         return _run(cursor, query, parameters, tables)
 
 
@@ -65,6 +63,16 @@ def _run(
 
 SMALL = 1 << 24
 """Bytes of a file that is read in memory altogether, which takes less time to set up."""
+
+
+def _hush(connection: duckdb.DuckDBPyConnection) -> None:
+    """A library draws no bars on its caller's terminal; each connection is told anew.
+
+    A notebook without ipywidgets has no bar, and the engine refuses to be told so there.
+    """
+    shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if shown == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
 
 
 @contextmanager
@@ -95,7 +103,7 @@ def workbench(file: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
                 "preserve_insertion_order": "false",
             },
         )
-        connection.execute(_QUIET)
+        _hush(connection)
         try:
             yield connection
         finally:

@@ -46,6 +46,16 @@ class KnowledgeGraph(Asked, Exports, Closing):
 
     Attributes:
         ledger: what came in, what went out, and why the rest did not, of the stages run here.
+
+    >>> import tempfile
+    >>> import ehrkg
+    >>> from ehrkg.ehr import synth
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> synth.write(folder / "tables", patients=3, shape="demo")
+    >>> with ehrkg.open(folder / "graph.lbug") as kg:  # a KnowledgeGraph
+    ...     _ = kg.load_ehr(folder / "tables")
+    ...     kg.query("MATCH (p:Patient) RETURN count(p) AS patients").to_pylist()
+    [{'patients': 3}]
     """
 
     def __init__(self, store: GraphStore, *, events: Path | None = None) -> None:

@@ -1,4 +1,18 @@
-"""Verifying: candidate relations and knowledge in; verdicts, scores and evidence out."""
+"""Verifying: candidate relations and knowledge in; verdicts, scores and evidence out.
+
+>>> import pyarrow as pa
+>>> from ehrkg import ontology, verify
+>>> known = ontology.shipped()
+>>> claims = {"head": ["furosemide", "aspirin"], "predicate": ["TREATS"] * 2}
+>>> claims["tail"] = ["heart failure", "a thing nobody knows"]
+>>> pairs = verify.resolve_pairs(pa.table(claims), known)  # Pairs: candidates and links
+>>> policy = verify.Policy(definition_bonus=0.0)  # by paths alone, without an Embedder
+>>> verified = verify.verify(pairs.candidates, pairs.links, known, policy=policy)
+>>> sorted(verified.to_pandas()["verdict"])  # Verified: relations and their evidence
+['supported', 'unsupported']
+>>> set(verified.evidence["kind"].to_pylist())
+{'path'}
+"""
 
 from __future__ import annotations
 

@@ -18,6 +18,10 @@ class Export:
         write: called with the benchmark, an empty folder and the options.
         options: names of the options that ``write`` takes.
         datasheet: whether DATASHEET.md goes beside it (its own files hold it otherwise).
+
+    >>> from ehrkg.benchmark.exports import EXPORTS
+    >>> EXPORTS["inspect"].name
+    'inspect'
     """
 
     name: str

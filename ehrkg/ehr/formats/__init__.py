@@ -32,6 +32,9 @@ def format_named(name: str) -> Format:
 
     Raises:
         UsageError: there is none; the message lists those there are.
+
+    >>> format_named("omop").title
+    'OMOP ...'
     """
     if name not in formats():
         raise UsageError(

@@ -28,6 +28,9 @@ class Field:
         part: a regular expression with one group; the group is the value ("" for all of it).
         words: our word for theirs; other words stay as they are.
         value: a constant, for what the format says without a column.
+
+    >>> Field(("gender", "sex"), words={"female": "F", "male": "M"}, needed=True).type
+    'text'
     """
 
     columns: tuple[str, ...]
@@ -41,7 +44,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Pick:
-    """Which rows of a table count: those whose column matches a regular expression."""
+    """Which rows of a table count: those whose column matches a regular expression.
+
+    >>> from ehrkg.ehr.formats import formats
+    >>> formats()["mimic4"].events[0].pick, Pick("drug_type", "MAIN").matches
+    (None, 'MAIN')
+    """
 
     column: str
     matches: str
@@ -59,6 +67,9 @@ class Lookup:
         columns: the columns taken.
         pick: which rows of the other table count.
         optional: the other table may be lacking; its columns are then empty.
+
+    >>> Lookup("stay", "admissions", "hadm_id", "hadm_id", ("subject_id",)).optional
+    False
     """
 
     name: str
@@ -87,6 +98,10 @@ class Unit:
             ``wide.code``, its place (from 1) ``wide.place``.
         by_date: whether a row that names no visit is put into the patient's visit of its date.
         optional: the table may be lacking or empty.
+
+    >>> unit = Unit("diagnoses", {"code": Field(("icd",)), "visit": Field(("stay",))}, "diagnosis")
+    >>> unit.lacking(["icd"])
+    ['stay']
     """
 
     table: str
@@ -146,6 +161,10 @@ class Format:
         patients, visits, events: the tables of each.
         names: tables of code names, read where they are there.
         shares_with: formats whose data hold the same admissions under other ids.
+
+    >>> from ehrkg.ehr.formats import formats
+    >>> formats()["mimic4"].needed[:2]
+    ('patients', 'admissions')
     """
 
     name: str

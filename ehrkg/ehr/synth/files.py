@@ -71,6 +71,12 @@ def write(
     Raises:
         UsageError: the format or the shape is unknown, or there are no patients.
         InputError: the folder holds something, or can't be written.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> write(folder, patients=3, shape="demo")
+    >>> sorted(path.name for path in folder.iterdir())
+    ['hosp', 'planted.tsv']
     """
     if format not in FORMATS:
         raise UsageError(f"no synthetic tables in format {format!r}", todo="use mimic4")
@@ -116,6 +122,13 @@ def read_planted(path: str | Path) -> pa.Table:
 
     Raises:
         InputError: it is not there, or its columns are others.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "tables"
+    >>> write(folder, patients=3, shape="demo")
+    >>> planted = read_planted(folder).to_pylist()
+    >>> {row["predicate"] for row in planted if row["head"] == "DRUGNAME:furosemide"}
+    {'TREATS'}
     """
     file = Path(path) / "planted.tsv" if Path(path).is_dir() else Path(path)
     if not file.is_file():

@@ -69,6 +69,12 @@ def read_drug(text: str, lexicon: Lexicon) -> Reading:
     (a brand, a second name), or where they finish a name that begins outside ("Insulin (Regular)").
     A name is read without its salt, unless the salt form is a drug's own name; then with it; then
     a truncated name, if only one drug begins so; last a near spelling.
+
+    >>> from ehrkg.mapping.drugs.lexicon import build
+    >>> from ehrkg.mapping.index import Label
+    >>> names = build([Label(0, "DRUGBANK:DB00695", "furosemide", "", "infores:drugbank")])
+    >>> read_drug("Furosemide 20mg Tab", names).concepts
+    ('DRUGBANK:DB00695',)
     """
     spoken = words(text, lexicon.names)
     found = _in_the_brands_form(_search(spoken, lexicon), spoken, lexicon)

@@ -40,6 +40,9 @@ class Format:
         words: how an error message describes it.
         detect: whether a file or folder is in it, judged by content.
         read: reads it; nothing is dropped without being counted in the parts.
+
+    >>> FORMATS["kgx"].detect(Path("no such folder"))
+    False
     """
 
     name: str
@@ -85,6 +88,12 @@ def choose(path: Path, name: str | None) -> Format:
     Raises:
         UsageError: there is no reader of that name.
         InputError: there is no such path, or no reader knows it.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "mine.obo"
+    >>> _ = file.write_text("[Term]")
+    >>> choose(file, None).name, choose(file, "obo").name
+    ('obo', 'obo')
     """
     from ehrkg.ontology.declared import catalogue
 

@@ -17,6 +17,10 @@ class Parts:
         knowledge: the tables, duplicates and edges to absent nodes still in them.
         rows: (unit, rows in, rows dropped by reason) a file.
         quarantine: rows that could not be used, a table a reason.
+
+    >>> from ehrkg import ontology
+    >>> Parts(ontology.merge(), rows=[("edges", 3, {"no_subject": 1})]).quarantine
+    {}
     """
 
     knowledge: Knowledge

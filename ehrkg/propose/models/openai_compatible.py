@@ -130,6 +130,9 @@ class OpenAICompatible(LanguageModel):
         model: its name, as the server knows it.
         api_key: see ``OpenAICompatibleModel``.
         asking: ``per``, ``consent``, ``budget`` and the rest of ``LanguageModel``'s.
+
+    >>> OpenAICompatible("http://127.0.0.1:8080/v1", "small")  # asked when it proposes
+    OpenAICompatible('openai/small', per='pair')
     """
 
     def __init__(
