@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -239,6 +240,31 @@ class Reading:
         from ehrkg.benchmark.exports import export
 
         return export(self, to, Path(folder), **options)  # type: ignore[arg-type]
+
+    def perturbed(self, name: str, *, seed: int = 7, facts: Any = None) -> Any:
+        """The items put otherwise, with their right answers what they were, each under its own id.
+
+        Args:
+            name: of a perturbation: ``ehrkg.evaluation.PERTURBATIONS`` lists them.
+            seed: of its draws.
+            facts: what the items were made from (``ehrkg.benchmark.Facts``); read out of the graph
+                by default, where the perturbation needs them.
+
+        Returns:
+            A benchmark of the items that can be put so; ``ehrkg.evaluation.perturb`` also tells
+            why the others can't.
+
+        Raises:
+            UsageError: there is no such perturbation, or no graph to read.
+
+        >>> from ehrkg.benchmark import example
+        >>> len(example().perturbed("option_order"))
+        12
+        """
+        # Asked for by name and only here: what evaluates is built on benchmarks, not they on it.
+        evaluation = import_module("ehrkg.evaluation")
+        (found,) = evaluation.perturb(self, [name], seed=seed, facts=facts)
+        return found.benchmark
 
     # What it is
 

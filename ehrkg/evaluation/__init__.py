@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.choices import told_by_code
     from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
     from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, perturb
+    from ehrkg.evaluation.perturbations.scored import score_perturbed
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, gather_report, write_report
     from ehrkg.evaluation.results import Results, evaluate
@@ -58,6 +59,7 @@ _HOMES = {
     "robustness": "robustness",
     "run_baselines": "scoring",
     "score_baselines": "run",
+    "score_perturbed": "perturbations.scored",
     "several_right_by": "summary",
     "stem_gain": "comparison",
     "told_by_code": "choices",
@@ -93,6 +95,7 @@ __all__ = [
     "robustness",
     "run_baselines",
     "score_baselines",
+    "score_perturbed",
     "several_right_by",
     "stem_gain",
     "told_by_code",

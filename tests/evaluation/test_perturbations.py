@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -13,9 +14,13 @@ from ehrkg.benchmark import Benchmark, Facts, make_questions, make_templates
 from ehrkg.benchmark.check_again import distractors_again, templates_again
 from ehrkg.benchmark.check_rules import RULES
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.evaluation.baselines import Chance
 from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, names_in, perturb
 from ehrkg.evaluation.perturbations.naming import abbreviations, mistyped, shortened, words_of
 from ehrkg.evaluation.perturbations.options import OptionOrder
+from ehrkg.evaluation.perturbations.scored import score_perturbed
+from ehrkg.evaluation.robustness import robustness
+from ehrkg.evaluation.scoring import run_baselines
 from ehrkg.foundation.errors import UsageError
 from tests.benchmark.worlds import many_pairs
 
@@ -246,3 +251,34 @@ def test_names_that_would_be_shortened_alike_stay():
     assert short._said("heart failure", facts) == "HF"
     assert short._said("acute kidney failure", facts) == "acute kidney failure"
     assert short._said("acute kidney injury", facts) == "acute kidney injury"
+
+
+def test_baselines_answer_perturbed_questions_and_chance_does_not_mind():
+    bench, facts = made()
+    some = ["option_order", "typos", "more_options"]
+    plain = run_baselines(bench.to_arrow(), [Chance(), First("first option")], {})
+    scores = pa.concat_tables(
+        [plain, score_perturbed(bench, [Chance(), First("first option")], {}, some, facts=facts)]
+    )
+    found = {
+        (row["model"], row["perturbation"]): row
+        for row in robustness(scores).to_pylist()
+        if row["format"] == "mcq"
+    }
+    assert {name for _, name in found} == set(some)
+    assert found["chance", "option_order"]["change"] == 0
+    assert found["chance", "more_options"]["change"] < 0
+    assert found["first option", "typos"]["consistency"] == 1
+    assert found["first option", "option_order"]["consistency"] < 1
+
+
+class First(Chance):
+    """Takes the first option, whatever it says."""
+
+    def utilities(self, questions):
+        chosen = []
+        for alike in super().utilities(questions):
+            first = np.zeros(len(alike))
+            first[0] = 1.0
+            chosen.append(first)
+        return chosen

@@ -30,6 +30,9 @@ Outcome = Row | str
 NOT_RESTATED = "stem_not_restated"
 """The reason where the makers do not give the stem that stands: it was changed by somebody."""
 
+NO_POOL = "no_pool"
+"""The reason where the benchmark was opened without its pool: nothing to draw from, or to ask."""
+
 
 @dataclass(frozen=True)
 class Perturbed:

@@ -13,15 +13,12 @@ from ehrkg.benchmark.draws import Group, pieces
 from ehrkg.benchmark.names import drug_option, option_names
 from ehrkg.benchmark.pools import entity_of
 from ehrkg.benchmark.shortlists import Shortlist, draw
-from ehrkg.evaluation.perturbations.asked import Asked, Outcome, Row
+from ehrkg.evaluation.perturbations.asked import NO_POOL, Asked, Outcome, Row
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import order_by_hash
 
 MOST = 6
 """Options of a multiple-choice question, at most."""
-
-NO_POOL = "no_pool"
-"""The reason where the benchmark was opened without its pool: nothing to draw from."""
 
 TOO_FEW = "too_few_distractors"
 SAME_NAME = "same_name"

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ehrkg.benchmark.context import Event, events_beside
 from ehrkg.benchmark.giveaways import Answer, context_rules
 from ehrkg.benchmark.names import phrase
 from ehrkg.benchmark.pools import settings_of
 from ehrkg.benchmark.stems import n_phrasings
-from ehrkg.evaluation.perturbations.asked import NOT_RESTATED, Asked, Outcome, Row
+from ehrkg.evaluation.perturbations.asked import NO_POOL, NOT_RESTATED, Asked, Outcome, Row
 from ehrkg.foundation.hashing import hash64, order_by_hash
 from ehrkg.propose.tasks import tasks
 
@@ -129,7 +131,7 @@ class IrrelevantEvents(_OtherEvents):
     name = "irrelevant_events"
     says = f"Up to {ADDED} events of the same visit are added that nothing joins to any option."
     holds = (
-        "The graph relates none of them, nor kin of them, to the answer or to an option at any "
+        "Neither graph nor statistics tie them, or kin of them, to the answer or an option at any "
         "strength, no rule on revealing codes bars them, and the accepted answers stay."
     )
 
@@ -138,6 +140,8 @@ class IrrelevantEvents(_OtherEvents):
 
     def apply(self, rows: Sequence[Row], asked: Asked) -> list[Outcome]:
         """See ``Perturbation.apply``; what the graph joins is asked for all rows at once."""
+        if asked.pool is None:
+            return [NO_POOL for _ in rows]
         ids = sorted({row["template_id"] for row in rows} - self._made.keys())
         fresh = [asked.templates[one] for one in ids]
         beside = [_beside(template, asked) for template in fresh]
@@ -188,7 +192,7 @@ def _beside(template: Row, asked: Asked) -> list[Event]:
 
 
 class _Ties:
-    """What ties events to options: kinship, an edge at any strength, or two that support.
+    """What ties events to options: kinship, an edge at any strength, two that support, statistics.
 
     Args:
         templates: whose options are meant: all that stand in any of their questions.
@@ -208,6 +212,7 @@ class _Ties:
         options = sorted({code for codes in self._options.values() for code in codes})
         self._row = {code: at for at, code in enumerate(events)}
         self._column = {code: at for at, code in enumerate(options)}
+        self._by_hospital = self._associated(templates, events)
         support = asked.support
         edges = support.joined(events, options, support.predicates())
         self._tied = {
@@ -221,7 +226,26 @@ class _Ties:
         if not self._asked.cohort.related(event.code).isdisjoint(options):
             return True
         columns = [self._column[code] for code in options]
-        return bool(self._tied[template["task"]][self._row[event.code], columns].any())
+        if self._tied[template["task"]][self._row[event.code], columns].any():
+            return True
+        known = self._by_hospital[template["task"], self._asked.era(template)]
+        return not known.get(event.code, frozenset()).isdisjoint(options)
+
+    def _associated(
+        self, templates: Sequence[Row], events: Sequence[str]
+    ) -> dict[tuple[str, str], dict[str, frozenset[str]]]:
+        """By task and ICD version: the codes of the pool that the hospital's visits tie to each."""
+        found: dict[tuple[str, str], dict[str, frozenset[str]]] = {}
+        for task, era in sorted({(row["task"], self._asked.era(row)) for row in templates}):
+            group = self._asked.group(task, era, of_kin=False)
+            grid = group.about.associated([{"context": [code]} for code in events])
+            codes = np.array([row["code"] for row in group.pool.rows], dtype=object)
+            found[task, era] = {
+                code: frozenset(codes[tied].tolist())
+                for code, tied in zip(events, grid, strict=True)
+                if tied.any()
+            }
+        return found
 
 
 def _and_event(template: Row, event: Event, asked: Asked) -> Row:

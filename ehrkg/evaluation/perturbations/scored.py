@@ -1,0 +1,69 @@
+"""Baselines under perturbations: the same questions, put otherwise, answered and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.benchmark import Benchmark, Facts
+from ehrkg.evaluation.baselines import Baseline
+from ehrkg.evaluation.perturbations import ALL, Perturbed, perturb
+from ehrkg.evaluation.schema import SCORES
+from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
+from ehrkg.evaluation.settings import Setting
+
+
+def score_perturbed(
+    benchmark: Benchmark,
+    baselines: Sequence[Baseline],
+    names: Mapping[str, Sequence[str]],
+    perturbations: str | Iterable[str] = ALL,
+    *,
+    seed: int = 7,
+    facts: Facts | None = None,
+) -> pa.Table:
+    """Let baselines answer the questions of a benchmark under perturbations, with the controls.
+
+    Beside scores of the same baselines on the benchmark as it is, ``robustness`` reads them.
+
+    Args:
+        benchmark: the questions as they are.
+        baselines: who answers; what they learnt, they learnt from the questions as they are.
+        names: see ``scoring.run_baselines``.
+        perturbations: their names.
+        seed: of every draw.
+        facts: what the benchmark was made from; read out of its graph by default.
+
+    Returns:
+        The schema ``SCORES``, its settings named by the perturbation.
+
+    Raises:
+        UsageError: there is no such perturbation, or no graph to read.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation.baselines import Chance
+    >>> scores = score_perturbed(example(), [Chance()], {}, "option_order")
+    >>> scores["setting"].unique().to_pylist()[0]
+    'perturbed:option_order'
+    """
+    tables = [
+        named(run_baselines(one.benchmark.to_arrow(), baselines, names, seed=seed), one)
+        for one in perturb(benchmark, perturbations, seed=seed, facts=facts)
+        if len(one.benchmark)
+    ]
+    return pa.concat_tables([SCORES.empty_table(), *tables]).sort_by(SORTED_BY)
+
+
+def named(scores: pa.Table, under: Perturbed) -> pa.Table:
+    """Scores of perturbed questions, their settings named by the perturbation."""
+    settings = scores["setting"].combine_chunks().dictionary_encode()
+    names = [
+        replace(Setting.parse(name), perturbation=under.name).name
+        for name in settings.dictionary.to_pylist()
+    ]
+    place = scores.schema.get_field_index("setting")
+    told = pc.take(pa.array(names, pa.string()), settings.indices)
+    return scores.set_column(place, SCORES.field("setting"), told)
