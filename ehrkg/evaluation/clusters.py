@@ -124,7 +124,7 @@ def clustered_means(
     cells = _Cells(values, groups, clusters)
     tail = (1 - level) / 2
     low, high = np.zeros(len(groups)), np.ones(len(groups))
-    agreed = (cells.clusters == 1) | cells.all_agree
+    agreed = (cells.clusters <= 1) | cells.all_agree
     for at in np.flatnonzero(agreed):
         n = float(cells.clusters[at])
         low[at], high[at] = wilson(float(cells.mean[at]) * n, n)
