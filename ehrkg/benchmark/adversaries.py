@@ -64,6 +64,9 @@ class Guesser:
         ``None``: it has nothing to go by. Models are small: one thread each is fastest, and gives
         the same numbers on every machine.
         """
+        # Limits hold for libraries that are loaded by then.
+        import sklearn.ensemble
+        import sklearn.linear_model  # noqa: F401
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         with threadpool_limits(limits=1):

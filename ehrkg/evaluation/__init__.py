@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ehrkg.evaluation.asked import Asked, asked_of
     from ehrkg.evaluation.baselines import (
         Baseline,
         Chance,
+        Cooccurrence,
         EmbeddingSimilarity,
         KeySource,
+        Logistic,
         MostFrequent,
+        practice_of,
     )
     from ehrkg.evaluation.breakdowns import breakdown, macro
     from ehrkg.evaluation.calibration import calibration_of
@@ -33,9 +37,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "PERTURBATIONS": "perturbations",
     "Baseline": "baselines",
+    "Asked": "asked",
     "Chance": "baselines",
+    "Cooccurrence": "baselines",
     "EmbeddingSimilarity": "baselines",
     "KeySource": "baselines",
+    "Logistic": "baselines",
     "MostFrequent": "baselines",
     "Perturbed": "perturbations",
     "PlantedShare": "planted",
@@ -57,6 +64,8 @@ _HOMES = {
     "planted_shares": "planted",
     "ranks_of": "comparison",
     "robustness": "robustness",
+    "asked_of": "asked",
+    "practice_of": "baselines",
     "run_baselines": "scoring",
     "score_baselines": "run",
     "score_perturbed": "perturbations.scored",
@@ -68,10 +77,13 @@ _HOMES = {
 
 __all__ = [
     "PERTURBATIONS",
+    "Asked",
     "Baseline",
     "Chance",
+    "Cooccurrence",
     "EmbeddingSimilarity",
     "KeySource",
+    "Logistic",
     "MostFrequent",
     "Perturbed",
     "PlantedShare",
@@ -79,6 +91,7 @@ __all__ = [
     "Results",
     "Setting",
     "accuracy_by",
+    "asked_of",
     "breakdown",
     "calibration_of",
     "cost_of",
@@ -91,6 +104,7 @@ __all__ = [
     "perturb",
     "planted_in",
     "planted_shares",
+    "practice_of",
     "ranks_of",
     "robustness",
     "run_baselines",

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from ehrkg.evaluation.pairing import other_stems
 from ehrkg.evaluation.settings import NO_STEM, OTHER_STEM, PLAIN, unknown_setting
-from ehrkg.foundation.hashing import hash64
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _right(row: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def in_setting(questions: list[Question], control: str, *, seed: int = 7) -> list[Question]:
-    """The same questions under a setting's control, paired one to one.
+    """The same questions under a control, paired one to one.
 
     The other patient's stem comes from a question of the same task, format and number of options;
     who swaps with whom is a hash. Where a group holds a single patient the stem is left out.
@@ -91,43 +92,23 @@ def in_setting(questions: list[Question], control: str, *, seed: int = 7) -> lis
     if control == PLAIN:
         return questions
     if control == NO_STEM:
-        return [replace(question, stem="", stem_template="") for question in questions]
+        return [with_stem_of(question) for question in questions]
     if control != OTHER_STEM:
         raise unknown_setting(control)
-    groups: dict[tuple[str, str, int], list[Question]] = {}
-    for question in questions:
-        key = (question.task, question.format, question.n_options)
-        groups.setdefault(key, []).append(question)
-    rings = {
-        key: sorted(group, key=lambda q: (hash64(seed, "ring", q.item_id), q.item_id))
-        for key, group in groups.items()
-    }
-    places = {
-        question.item_id: place for ring in rings.values() for place, question in enumerate(ring)
-    }
+    kinds = [f"{one.task} {one.format} {len(one.options)}" for one in questions]
+    groups, clusters = (
+        np.unique(np.array(values, str), return_inverse=True)[1]
+        for values in (kinds, [one.cluster for one in questions])
+    )
+    partners = other_stems([one.item_id for one in questions], groups, clusters, seed=seed)
     return [
-        _with_stem_of(
-            question,
-            _next_patient(
-                rings[question.task, question.format, question.n_options],
-                places[question.item_id],
-            ),
-        )
-        for question in questions
+        with_stem_of(question, questions[at].stem, questions[at].template_id)
+        if at >= 0
+        else with_stem_of(question)
+        for question, at in zip(questions, partners.tolist(), strict=True)
     ]
 
 
-def _next_patient(ring: list[Question], place: int) -> Question | None:
-    """The next question of the ring that is about another patient."""
-    mine = ring[place].cluster
-    for step in range(1, len(ring)):
-        other = ring[(place + step) % len(ring)]
-        if other.cluster != mine:
-            return other
-    return None
-
-
-def _with_stem_of(question: Question, other: Question | None) -> Question:
-    if other is None:
-        return replace(question, stem="", stem_template="")
-    return replace(question, stem=other.stem, stem_template=other.template_id)
+def with_stem_of(question: Question, stem: str = "", template: str = "") -> Question:
+    """A question with another template's stem; without any by default."""
+    return replace(question, stem=stem, stem_template=template)

@@ -61,7 +61,9 @@ def evaluate(benchmark: Benchmark, *models: Baseline, seed: int = 7) -> Results:
         Chance(),
         EmbeddingSimilarity.learn(SentenceTransformerEmbedder(), items),
     )
-    return Results(run_baselines(items, asked, _names(benchmark), seed=seed), benchmark)
+    told = benchmark.templates()
+    scores = run_baselines(items, asked, _names(benchmark), templates=told, seed=seed)
+    return Results(scores, benchmark)
 
 
 def _names(benchmark: Benchmark) -> Mapping[str, Sequence[str]]:

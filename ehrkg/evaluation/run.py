@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.ehr.schema import Hospital
 from ehrkg.evaluation.answer_names import answer_names
-from ehrkg.evaluation.baselines import Chance, EmbeddingSimilarity, KeySource, MostFrequent
-from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
+from ehrkg.evaluation.asked import Asked, asked_of
+from ehrkg.evaluation.baselines import (
+    Baseline,
+    Chance,
+    Cooccurrence,
+    EmbeddingSimilarity,
+    KeySource,
+    Logistic,
+    MostFrequent,
+    practice_of,
+)
+from ehrkg.evaluation.scoring import SORTED_BY, score_blocks
 from ehrkg.foundation.embedding import Embedder
 from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.ledger import Ledger
@@ -19,10 +31,6 @@ from ehrkg.verify.schema import Verified
 EMBEDDED_TEMPLATES = 200
 """Templates a task whose questions the embedding baseline answers: reading stems costs most of an
 evaluation, and 200 templates already give an interval of a few percent."""
-
-
-ANSWERED = ("mcq", "oeq")
-"""Formats that the baselines answer; the rest is for models, and counted as left to them."""
 
 
 def score_baselines(
@@ -37,12 +45,12 @@ def score_baselines(
     ledger: Ledger | None = None,
     progress: Progress | None = None,
 ) -> pa.Table:
-    """Chance, most frequent option, embedding similarity, and the knowledge graph as key source.
+    """All baselines: those that only look at arrays, embedding similarity, and the key source.
 
     Args:
         items: the benchmark's items.
         templates: its templates.
-        hospital: whose training patients teach what is frequent.
+        hospital: whose training patients teach what is frequent, and what goes with what.
         knowledge: names by which open answers may name a concept.
         verified: the relations that the key source reads.
         embedder: for the similarity baseline.
@@ -53,35 +61,68 @@ def score_baselines(
     Returns:
         A table with the schema ``SCORES``.
     """
-    asked = items.filter(pc.is_in(items["format"], value_set=pa.array(ANSWERED)))
     names = answer_names(hospital.codes, knowledge.concepts, knowledge.synonyms)
-    first_names = {key: values[0] for key, values in names.items()}
-    for row in items.select(["options", "option_codes"]).to_pylist():
-        first_names.update(zip(row["option_codes"], row["options"], strict=True))
-    cheap = (
-        Chance(),
-        MostFrequent.learn(hospital, asked),
-        KeySource.learn(verified.relations, templates, first_names),
-    )
-    similarity = EmbeddingSimilarity.learn(embedder, asked)
-    sample = questions_of_some_templates(asked, EMBEDDED_TEMPLATES, seed=seed)
+    said = names_said(items, names)
+    asked = asked_of(items, templates)
+    cheap = baselines_on_arrays(asked, templates, hospital, verified.relations, said, seed=seed)
+    similarity = EmbeddingSimilarity.learn(embedder, items, said)
+    sample = questions_of_some_templates(items, EMBEDDED_TEMPLATES, seed=seed)
     if ledger is not None:
-        for baseline, answered in (*((one, asked) for one in cheap), (similarity, sample)):
+        for baseline, answered in (*((one, items) for one in cheap), (similarity, sample)):
             ledger.record(
                 "evaluate",
                 baseline.name,
                 rows_in=items.num_rows,
                 rows_out=answered.num_rows,
-                dropped={
-                    "format_left_to_models": items.num_rows - asked.num_rows,
-                    "not_sampled": asked.num_rows - answered.num_rows,
-                },
+                dropped={"not_sampled": items.num_rows - answered.num_rows},
             )
-    scores = (
-        run_baselines(asked, cheap, names, seed=seed, progress=progress),
-        run_baselines(sample, (similarity,), names, seed=seed, progress=progress),
-    )
+    scores = [
+        *score_blocks(asked, cheap, names, seed=seed, progress=progress),
+        *score_blocks(
+            asked_of(sample, templates), [similarity], names, seed=seed, progress=progress
+        ),
+    ]
     return pa.concat_tables(scores).sort_by(SORTED_BY)
+
+
+def baselines_on_arrays(
+    asked: Asked,
+    templates: pa.Table,
+    hospital: Hospital,
+    relations: pa.Table,
+    names: Mapping[str, str],
+    *,
+    seed: int = 7,
+) -> Sequence[Baseline]:
+    """Every baseline that needs no model, having learnt what it may, in the order of their names.
+
+    Args:
+        asked: the questions.
+        templates: the schema ``TEMPLATES``.
+        hospital: what its training patients teach.
+        relations: the schema ``RELATIONS``, for the key source.
+        names: code to the text of an answer.
+        seed: draws from which templates is learnt where there are very many.
+    """
+    practice = practice_of(hospital, templates)
+    codes = (hospital.codes[column].to_pylist() for column in ("id", "kind"))
+    found = (
+        Chance(),
+        MostFrequent.learn(practice, asked.items),
+        Cooccurrence.learn(practice, asked, names),
+        Logistic.learn(asked.told, names, seed=seed),
+        KeySource.learn(relations, dict(zip(*codes, strict=True)), names),
+    )
+    return sorted(found, key=lambda baseline: baseline.name)
+
+
+def names_said(items: pa.Table, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The text by which an answer names each code: as options do, or the first of its names."""
+    shown = items.filter(pc.not_equal(items["format"], "yesno")).select(["option_codes", "options"])
+    flat = pa.table([pc.list_flatten(shown[name]) for name in shown.column_names], ["code", "text"])
+    first = flat.group_by("code").aggregate([("text", "min")])
+    texts = dict(zip(first["code"].to_pylist(), first["text_min"].to_pylist(), strict=True))
+    return {code: values[0] for code, values in names.items()} | texts
 
 
 def questions_of_some_templates(items: pa.Table, per_task: int, *, seed: int = 7) -> pa.Table:

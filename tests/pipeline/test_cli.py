@@ -175,16 +175,11 @@ def test_a_build_makes_the_kinds_of_questions_that_it_is_told(tmp_path):
     assert set(items["format"].to_pylist()) == {"mcq", "yesno", "multi"}
     assert 1 in items["history"].to_pylist()
     answered = set(pq.read_table(out / "scores.parquet")["format"].to_pylist())
-    assert answered == {"mcq"}  # and the ledger says who is left to answer the others
+    assert answered == {"mcq", "yesno", "multi"}  # the baselines leave no kind to models
     entries = json.loads((out / "ledger.json").read_text())
-    left = [
-        entry["dropped"]["format_left_to_models"]
-        for entry in entries
-        if entry["stage"] == "evaluate"
-    ]
-    others = [form for form in items["format"].to_pylist() if form != "mcq"]
-    assert left
-    assert set(left) == {len(others)}
+    reasons = [entry["dropped"] for entry in entries if entry["stage"] == "evaluate"]
+    assert len(reasons) == 6
+    assert {reason for dropped in reasons for reason in dropped} <= {"not_sampled"}
 
 
 def test_dry_run_writes_nothing_and_says_what_a_model_would_be_asked(tmp_path):
