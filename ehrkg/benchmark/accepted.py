@@ -61,7 +61,7 @@ class Accepted:
         context = set(template["context"])
         recorded = (
             {(order.code, order.route) for order in visit.orders if order.lasting}
-            if template["task"] == "treatment"
+            if tasks()[template["task"]].asks_for_drugs
             else {(code, "") for code in visit.diagnoses}
         )
         linked = self._linked[template["task"]]

@@ -1,4 +1,4 @@
-"""The options of multiple-choice questions as one long table, with what can be read off them."""
+"""The options of questions as one long table, with what can be read off them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ehrkg.benchmark.benchmark import Benchmark
 from ehrkg.benchmark.intervals import Floats
 from ehrkg.benchmark.names import words
 from ehrkg.foundation.hashing import hash64
+from ehrkg.propose.tasks import tasks
 
 Ints = npt.NDArray[np.int64]
 
@@ -24,7 +25,7 @@ FROM_POOL = ("frequency", "degree", "decile", "confidence", "grain")
 
 @dataclass(frozen=True)
 class Options:
-    """One row an option of the multiple-choice questions of one task.
+    """One row an option of the questions of one task and format.
 
     Attributes:
         task: of them all.
@@ -58,21 +59,24 @@ class Options:
 
     @cached_property
     def answer_thing(self) -> Ints:
-        """Of each question: the hash of its answer."""
-        return self.thing[self.is_answer]
+        """Of each question: the hash of its answer; of several, of the first."""
+        at = np.where(self.is_answer, np.arange(len(self.item)), len(self.item))
+        first: Ints = np.minimum.reduceat(at, self.starts) if len(self) else self.starts
+        return np.append(self.thing, 0)[first]
 
     def over_chance(self, scores: Floats, among: npt.NDArray[np.bool_] | None = None) -> Floats:
         """How right the highest score is, one number a question, as a multiple of chance.
 
-        If the answer is one of t that share the highest score, it is 1/t right.
+        If h of the t options that share the highest score are right, it is h/t right. Chance is the
+        share of right ones among all that can be chosen.
 
         Args:
             scores: one an option.
-            among: only these options can be chosen; chance is one in so many.
+            among: only these options can be chosen.
 
         Returns:
-            One number a question; a question with fewer than two options to choose from, or whose
-            answer is not among them, gives not-a-number.
+            One number a question; a question of whose options none or all are right gives
+            not-a-number.
         """
         if not len(self):
             return np.zeros(0)
@@ -84,8 +88,9 @@ class Options:
         hits = np.add.reduceat((tied & self.is_answer).astype(np.int64), self.starts)
         asks = np.add.reduceat((open_ & self.is_answer).astype(np.int64), self.starts)
         ties = np.maximum(1, np.add.reduceat(tied.astype(np.int64), self.starts))
-        known = (count > 1) & (asks == 1)
-        return np.where(known, (hits * count).astype(np.float64) / ties, np.nan)
+        known = (asks > 0) & (asks < count)
+        times = (hits * count).astype(np.float64) / (ties * np.maximum(1, asks))
+        return np.where(known, times, np.nan)
 
     def matrix(self, names: tuple[str, ...]) -> Floats:
         """Features by name, each also as its rank and as its distance from the question's mean."""
@@ -104,15 +109,14 @@ class Options:
         return table.round(6)
 
 
-def options_of(bench: Benchmark, task: str, pool: pa.Table | None) -> Options:
-    """Lay out the options of a task's multiple-choice questions.
+def options_of(part: Benchmark, task: str, pool: pa.Table | None) -> Options:
+    """Lay out the options of a task's questions: one of them is right, or several are.
 
     Args:
-        bench: the benchmark.
-        task: which task.
+        part: the questions.
+        task: theirs.
         pool: POOL, for frequency and degree; without it those features are not there.
     """
-    part = bench.filter(task=task, format="mcq")
     n_options = np.asarray(pc.list_value_length(part.column("options")), dtype=np.int64)
     item = np.repeat(np.arange(len(n_options)), n_options)
     starts = np.cumsum(n_options) - n_options
@@ -120,25 +124,102 @@ def options_of(bench: Benchmark, task: str, pool: pa.Table | None) -> Options:
     text = pc.list_flatten(part.column("options")).to_pylist()
     codes = pc.list_flatten(part.column("option_codes")).to_pylist()
     answer = np.asarray(part.column("answer_index"), dtype=np.int64)
+    is_answer = place == answer[item]
+    if (answer < 0).any():
+        rights = [set(texts) for texts in part.column("answer").to_pylist()]
+        told = [name in rights[at] for name, at in zip(text, item.tolist(), strict=True)]
+        is_answer = np.array(told, dtype=bool)
     return Options(
         task=task,
         item=item,
         n_options=n_options,
         place=place,
-        is_answer=place == answer[item],
+        is_answer=is_answer,
         text=text,
         features=_style(text)
         | _overlap(part.column("stem").to_pylist(), text, item)
-        | _history(part.column("history").to_pylist(), part, codes, item)
-        | _from_pool(pool, part, task, text, codes, item),
-        thing=_numbers(
-            pa.chunked_array([pa.array(text if task == "treatment" else codes, pa.string())])
-        ),
-        cluster=_numbers(part.column("cluster")),
+        | history_of(part, codes, item)
+        | from_pool(pool, part, task, text, codes, item),
+        thing=numbers_of(_things(task, text, codes)),
+        cluster=numbers_of(part.column("cluster")),
     )
 
 
-def _numbers(column: pa.ChunkedArray) -> Ints:
+def _things(task: str, text: list[str], codes: list[str]) -> pa.ChunkedArray:
+    """What an option stands for: its code; a drug is known by its name."""
+    values = text if tasks()[task].asks_for_drugs else codes
+    return pa.chunked_array([pa.array(values, pa.string())])
+
+
+def propositions_of(
+    part: Benchmark, task: str, pool: pa.Table | None, names: Mapping[str, str]
+) -> Options:
+    """Lay out a task's yes/no questions: "yes" with what is asked about, "no" with the middle.
+
+    What is asked about gives its features to the "yes"; the "no" has the median of them all. So to
+    take the highest is to say yes to what has more than the middle one. Where a feature cannot be
+    found out, it is the median too, and tells nothing.
+
+    Args:
+        part: the questions.
+        task: theirs.
+        pool: POOL; without it there is neither frequency nor degree.
+        names: code to its name as an option (see ``names_shown``).
+    """
+    n = len(part)
+    codes = [held[0] for held in part.column("option_codes").to_pylist()]
+    text = [names.get(code, "") for code in codes]
+    asked, nameless = np.arange(n), np.array([not name for name in text], dtype=bool)
+    features = (
+        {name: np.where(nameless, np.nan, values) for name, values in _style(text).items()}
+        | history_of(part, codes, asked)
+        | from_pool(pool, part, task, text, codes, asked, unknown=float("nan"))
+    )
+    says_yes = np.asarray(part.column("answer_index"), dtype=np.int64) == 0
+    stands_for = [name or code for name, code in zip(text, codes, strict=True)]
+    return Options(
+        task=task,
+        item=np.repeat(asked, 2),
+        n_options=np.full(n, 2, np.int64),
+        place=np.tile(np.arange(2), n),
+        is_answer=np.stack([says_yes, ~says_yes], axis=1).reshape(-1),
+        text=[word for name in text for word in (name, "")],
+        features={name: _beside_the_middle(values) for name, values in features.items()},
+        thing=np.repeat(numbers_of(_things(task, stands_for, codes)), 2),
+        cluster=numbers_of(part.column("cluster")),
+    )
+
+
+def _beside_the_middle(values: Floats) -> Floats:
+    """Each value, and the median after it; the median where a value is not known."""
+    known = values[np.isfinite(values)]
+    middle = float(np.median(known)) if len(known) else 0.0
+    filled = np.where(np.isfinite(values), values, middle)
+    return np.stack([filled, np.full(len(filled), middle)], axis=1).reshape(-1)
+
+
+def names_shown(bench: Benchmark, task: str) -> dict[str, str]:
+    """Code to its name as an option or an open answer, wherever the benchmark shows it."""
+    found: dict[str, str] = {}
+    for form in ("mcq", "multi"):
+        part = bench.filter(task=task, format=form)
+        codes, texts = (pc.list_flatten(part.column(name)) for name in ("option_codes", "options"))
+        found |= dict(zip(codes.to_pylist(), texts.to_pylist(), strict=True))
+    opened = bench.filter(task=task, format="oeq")
+    by_template = dict(
+        zip(
+            opened.column("template_id").to_pylist(),
+            opened.column("answer").to_pylist(),
+            strict=True,
+        )
+    )
+    for row in opened.templates().select(["id", "answer"]).to_pylist():
+        if row["answer"] and by_template.get(row["id"]):
+            found.setdefault(row["answer"][0], by_template[row["id"]][0])
+    return found
+
+
+def numbers_of(column: pa.ChunkedArray) -> Ints:
     """A hash a value, as a number that sorts without reading anything into the value."""
     encoded = column.combine_chunks().dictionary_encode()
     hashed = np.array(
@@ -177,11 +258,9 @@ def _overlap(stems: list[str], text: list[str], item: Ints) -> dict[str, Floats]
     return {"overlap": np.round(np.array(shares, dtype=float), 6)}
 
 
-def _history(
-    lengths: list[int], part: Benchmark, codes: list[str], item: Ints
-) -> dict[str, Floats]:
+def history_of(part: Benchmark, codes: list[str], item: Ints) -> dict[str, Floats]:
     """Whether an option's code stands in the stem's history; only if any stem has one."""
-    if not any(lengths):
+    if not any(part.column("history").to_pylist()):
         return {}
     by_template = {
         row["id"]: set(row["history"] or ())
@@ -192,19 +271,20 @@ def _history(
     return {"seen": np.array(seen, dtype=float)}
 
 
-def _from_pool(
+def from_pool(
     pool: pa.Table | None,
     part: Benchmark,
     task: str,
     text: list[str],
     codes: list[str],
     item: Ints,
+    unknown: float = 0.0,
 ) -> dict[str, Floats]:
     """What the pool says of an option: diagnoses by code, drugs by name and ICD version."""
     if pool is None or not len(codes):
         return {}
     rows = pool.filter(pc.equal(pool["task"], task)).to_pylist()
-    if task == "treatment":
+    if tasks()[task].asks_for_drugs:
         eras = part.column("icd_version").to_pylist()
         known = {(row["name"], row["era"]): row for row in rows}
         keys = [(name, eras[at]) for name, at in zip(text, item.tolist(), strict=True)]
@@ -213,6 +293,6 @@ def _from_pool(
         keys = [(code, "") for code in codes]
     columns = ("n_visits", "degree", "decile", "confidence", "grain")
     values = {key: [float(row[name]) for name in columns] for key, row in known.items()}
-    unknown = [0.0] * len(columns)
-    table = np.array([values.get(key, unknown) for key in keys], dtype=float)
+    none = [unknown] * len(columns)
+    table = np.array([values.get(key, none) for key in keys], dtype=float)
     return {name: table[:, at] for at, name in enumerate(FROM_POOL)}

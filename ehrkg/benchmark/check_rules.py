@@ -22,6 +22,7 @@ from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.names import rules as name_rules
 from ehrkg.benchmark.stems import person
 from ehrkg.ehr.codes import CODE_SYSTEMS, system_of
+from ehrkg.propose.tasks import tasks
 
 Rows = Sequence[Mapping[str, Any]]
 """Items, each joined with its template under the key "template"."""
@@ -97,7 +98,7 @@ def answer_not_in_stem(rows: Rows) -> list[str]:
         stem = row["stem"].casefold()
         template = row["template"] or {"answer": [], "context": []}
         codes = [code.partition(":")[2] for code in template["answer"]]
-        drug = row["task"] == "treatment"
+        drug = tasks()[row["task"]].asks_for_drugs
         named = [
             name.casefold().rpartition(",")[0] if drug else name.casefold()
             for name in row["answer"]
@@ -123,7 +124,7 @@ def answers_are_diseases(rows: Rows) -> list[str]:
     """
     answerable = rule_data()["answerable"]
     return _ids(
-        [row for row in _mcq(rows) if row["task"] != "treatment"],
+        [row for row in _mcq(rows) if not tasks()[row["task"]].asks_for_drugs],
         lambda row: any(class_of(code) not in answerable for code in row["option_codes"]),
     )
 
@@ -138,7 +139,7 @@ def gap_in_range(rows: Rows) -> list[str]:
             return True
         return not re.search(rf"(?<!\d){gap}(?!\d)", row["stem"])
 
-    return _ids([row for row in rows if row["task"] == "prognosis"], broken)
+    return _ids([row for row in rows if tasks()[row["task"]].span == "next"], broken)
 
 
 def context_size(rows: Rows) -> list[str]:
@@ -301,7 +302,7 @@ def recorded_in_patient(
 def residual_options(rows: Rows, cohort: Cohort) -> list[str]:
     """No residual code, by its full name, as an option of diagnosis or prognosis."""
     return _ids(
-        [row for row in _mcq(rows) if row["task"] != "treatment"],
+        [row for row in _mcq(rows) if not tasks()[row["task"]].asks_for_drugs],
         lambda row: any(
             code in cohort.codes and not is_answerable(cohort.codes[code])
             for code in row["option_codes"]

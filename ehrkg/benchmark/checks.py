@@ -11,7 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark.adversaries import Encoder, Guesser
-from ehrkg.benchmark.adversary_options import Options, options_of
+from ehrkg.benchmark.adversary_options import (
+    Options,
+    names_shown,
+    options_of,
+    propositions_of,
+)
 from ehrkg.benchmark.benchmark import Benchmark
 from ehrkg.benchmark.check_again import Facts, distractors_again, templates_again
 from ehrkg.benchmark.check_bounds import bounds
@@ -29,6 +34,7 @@ from ehrkg.benchmark.draws import SHARED
 from ehrkg.benchmark.hiding import TrueShare
 from ehrkg.benchmark.intervals import Estimate, Floats, clustered_mean, holm
 from ehrkg.foundation.workers import in_order, workers_for
+from ehrkg.propose.tasks import tasks
 
 OK, FAILED, UNSURE = "ok", "failed", "too few to tell"
 
@@ -45,8 +51,9 @@ WITHOUT = {
 }
 """Why an adversary has nothing to go by."""
 
-OF_HISTORY = ("seen in history", "not in history")
-"""Adversaries that stand in no row where no question tells a history: there is nothing to read."""
+NOT_EVERYWHERE = ("seen in history", "not in history", "lexical overlap")
+"""Adversaries that stand in no row where there is nothing to read: no question tells a history; a
+yes/no question always names what it asks about."""
 
 SHOWN = 20
 """Ids of broken questions that a report shows of each rule; a row keeps all."""
@@ -165,7 +172,7 @@ def check(
     found = list(_rules(benchmark, facts.cohort if facts else cohort))
     if facts is not None:
         found += _again(benchmark, facts)
-    found += [*_balance(benchmark), *_adversaries(benchmark, encoder)]
+    found += [*_balance(benchmark), *_number_right(benchmark), *_adversaries(benchmark, encoder)]
     found += [_true_share(estimate) for estimate in true_distractors]
     return CheckReport(tuple(found))
 
@@ -241,8 +248,9 @@ def _balance(benchmark: Benchmark) -> Iterator[CheckRow]:
             mine &= columns[name] == value
         at = pa.array(np.flatnonzero(mine))
         # Drugs are things by name and, as their pools are, by the visits' ICD version.
-        shown = pc.list_flatten((options if task == "treatment" else codes).take(at))
-        eras = columns["icd_version"][mine] if task == "treatment" else np.full(len(at), "")
+        drugs = tasks()[task].asks_for_drugs
+        shown = pc.list_flatten((options if drugs else codes).take(at))
+        eras = columns["icd_version"][mine] if drugs else np.full(len(at), "")
         texts = pa.array(shown.to_pylist(), pa.string())
         of_era = pa.array(np.repeat(eras.astype(str), k), pa.string())
         things = pc.binary_join_element_wise(texts, of_era, " ").dictionary_encode()
@@ -258,14 +266,43 @@ def _balance(benchmark: Benchmark) -> Iterator[CheckRow]:
         yield CheckRow(name, task, looked, float(len(off)), 0.0, status, text)
 
 
+def _number_right(benchmark: Benchmark) -> Iterator[CheckRow]:
+    """How far the number of right options is known beforehand, where several are."""
+    part = benchmark.filter(format="multi")
+    tasks_of = np.array(part.column("task").to_pylist(), dtype=object)
+    n_right = np.asarray(pc.list_value_length(part.column("answer")), dtype=np.int64)
+    for task in sorted(set(tasks_of.tolist())):
+        mine = n_right[tasks_of == task]
+        most = int(np.bincount(mine).argmax())
+        share = float((mine == most).mean())
+        text = f"{most} options are right in {share:.0%} of the questions of which several are"
+        yield CheckRow("number of right options", task, len(mine), share, 1.0, REPORTED, text)
+
+
+FORMS = {"mcq": "", "yesno": ", yes/no", "multi": ", several right"}
+"""Formats that can be guessed at, and what is added to an adversary's name for each."""
+
+
 def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow]:
     pool = benchmark.beside("pool")
     measured: list[tuple[str, str, str, Estimate | None, int]] = []
     limits = bounds()["adversary"]
-    tasks = sorted(set(benchmark.filter(format="mcq").column("task").to_pylist()))
-    for task in tasks:
-        part = benchmark.filter(task=task, format="mcq").sample(limits["most_questions"])
-        options = options_of(part, task, pool)
+    asked = {
+        (task, form)
+        for task, form in zip(
+            benchmark.column("task").to_pylist(),
+            benchmark.column("format").to_pylist(),
+            strict=True,
+        )
+        if form in FORMS
+    }
+    for task, form in sorted(asked, key=lambda kind: (kind[0], list(FORMS).index(kind[1]))):
+        part = benchmark.filter(task=task, format=form).sample(limits["most_questions"])
+        options = (
+            propositions_of(part, task, pool, names_shown(benchmark, task))
+            if form == "yesno"
+            else options_of(part, task, pool)
+        )
         templates = len(part.column("template_id").unique())
         guesser = Guesser(
             options,
@@ -274,9 +311,9 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
             most_training=limits["most_training"],
         )
         measured += [
-            (name, task, text, over_chance(options, right), templates)
+            (name + FORMS[form], task, text, over_chance(options, right), templates)
             for name, text, right in guesser.all()
-            if right is not None or name not in OF_HISTORY
+            if right is not None or name not in NOT_EVERYWHERE
         ]
     p_values = holm(
         [
@@ -286,7 +323,9 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
         ]
     )
     corrected = iter(p_values)
-    silent = sorted(set(benchmark.column("task").unique().to_pylist()) - set(tasks))
+    silent = sorted(
+        set(benchmark.column("task").unique().to_pylist()) - {task for task, _ in asked}
+    )
     nothing = "no question of choice of this task to guess at"
     unasked = [
         CheckRow("adversaries", task, 0, 0.0, limits["times_chance"], UNSURE, nothing)
@@ -318,7 +357,7 @@ def _adversary_row(
     limits = bounds()["adversary"]
     bound, alpha = limits["times_chance"], 1 - limits["confidence"]
     if estimate is None:
-        reason = WITHOUT.get(name, "no pool to read it from")
+        reason = WITHOUT.get(name.partition(",")[0], "no pool to read it from")
         return CheckRow(name, task, n, 0.0, bound, UNSURE, f"{text}: {reason}")
     low, high = estimate.interval(1 - 2 * alpha)
     measured = f"{estimate.value:.2f} x chance, 98 % interval {low:.2f} to {high:.2f}"

@@ -143,7 +143,7 @@ def _claims(part: Drawn, templates: pa.Table, cohort: Cohort) -> list[list[Claim
     found = []
     for template, members in zip(rows, part.members[part.kept].tolist(), strict=True):
         others = set(template["context"])
-        if part.task == "treatment":
+        if tasks()[part.task].asks_for_drugs:
             others |= set(cohort.visits[template["visit"]].diagnoses)
         for member in members:
             code, route = pool[member]["code"], pool[member]["route"]

@@ -22,7 +22,7 @@ from ehrkg.benchmark.support import Support
 from ehrkg.ehr.routes import APART
 from ehrkg.mapping import NEAR
 from ehrkg.mapping.schema import Mapping as CodeMapping
-from ehrkg.propose.tasks import choose_tasks
+from ehrkg.propose.tasks import choose_tasks, tasks
 
 
 def price_column(strategy: str, n_options: int) -> str:
@@ -179,7 +179,7 @@ def grain(code: str, cohort: Cohort) -> int:
 
 def entity_of(task: str, code: str, route: str, cohort: Cohort) -> str:
     """The key of an answer in its pool."""
-    return cohort.drug_entity(code, route) if task == "treatment" else code
+    return cohort.drug_entity(code, route) if tasks()[task].asks_for_drugs else code
 
 
 def era_of(code: str, template_era: str, cohort: Cohort) -> str:
@@ -188,7 +188,9 @@ def era_of(code: str, template_era: str, cohort: Cohort) -> str:
 
 
 def _members(templates: pa.Table, cohort: Cohort) -> dict[Key, _Member]:
-    tasks = sorted(set(templates["task"].to_pylist()))
+    asked = [tasks()[name] for name in sorted(set(templates["task"].to_pylist()))]
+    of_drugs = [task.name for task in asked if task.asks_for_drugs]
+    of_diagnoses = [task.name for task in asked if not task.asks_for_drugs]
     found: dict[Key, _Member] = {}
     drugs: dict[tuple[str, str], dict[str, list[VisitFacts]]] = defaultdict(
         lambda: defaultdict(list)
@@ -198,16 +200,15 @@ def _members(templates: pa.Table, cohort: Cohort) -> dict[Key, _Member]:
             if order.lasting:
                 drugs[visit.era, order.entity][f"{order.code}\x1f{order.route}"].append(visit)
         for code in visit.diagnoses:
-            for task in tasks:
-                if task != "treatment" and cohort.codes[code].era == visit.era:
-                    member = found.setdefault((task, visit.era, code), _Member(code, "", []))
-                    member.visits.append(visit)
-    if "treatment" in tasks:
-        for (era, entity), strings in drugs.items():
-            best = max(sorted(strings), key=lambda string: len(strings[string]))
-            code, _, route = best.partition("\x1f")
-            visits = {visit.id: visit for held in strings.values() for visit in held}
-            found["treatment", era, entity] = _Member(code, route, list(visits.values()))
+            for task in of_diagnoses if cohort.codes[code].era == visit.era else ():
+                member = found.setdefault((task, visit.era, code), _Member(code, "", []))
+                member.visits.append(visit)
+    for (era, entity), strings in drugs.items() if of_drugs else ():
+        best = max(sorted(strings), key=lambda string: len(strings[string]))
+        code, _, route = best.partition("\x1f")
+        visits = {visit.id: visit for held in strings.values() for visit in held}
+        for task in of_drugs:
+            found[task, era, entity] = _Member(code, route, list(visits.values()))
     return found
 
 

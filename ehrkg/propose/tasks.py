@@ -50,6 +50,11 @@ class Task:
     span: str
     relations: tuple[TaskRelation, ...]
 
+    @property
+    def asks_for_drugs(self) -> bool:
+        """Whether the answers are drugs, which have routes and go by ingredient."""
+        return self.answer_kind == "drug"
+
     def end_kinds(self, relation: TaskRelation) -> tuple[str, str]:
         """The kinds of head and tail of one of the task's relations.
 

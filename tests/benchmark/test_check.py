@@ -273,6 +273,90 @@ def test_an_answer_that_the_pool_betrays_is_found(column: str, sign: int, rule: 
     assert "failed" in status(report, "balance_4")
 
 
+# ---- yes or no, and several right --------------------------------------------------------------
+
+
+def asked_whether(row: Row, yes: bool, code: str = "") -> None:
+    """A question of choice made into one whether the answer, or a distractor, is right."""
+    if row["format"] == "mcq":
+        at = row["answer_index"] if yes else (row["answer_index"] + 1) % row["n_options"]
+        row["option_codes"] = [code or row["option_codes"][at]] * 2
+        row |= {"format": "yesno", "n_options": 2, "options": ["yes", "no"]}
+        row |= {"answer": ["yes" if yes else "no"], "answer_index": 0 if yes else 1}
+        row["distractor_reasons"] = ["answer", ""] if yes else ["contradicted", "answer"]
+
+
+def several_asked(row: Row, right: list[int]) -> None:
+    """A question of choice made into one with several right answers."""
+    if row["format"] == "mcq":
+        row |= {"format": "multi", "answer_index": -1}
+        row["answer"] = [row["options"][at] for at in right]
+
+
+def by_coin(row: Row) -> bool:
+    return hash64("coin", row["item_id"]) % 2 == 0
+
+
+def two_of_four(row: Row) -> list[int]:
+    order = sorted(range(4), key=lambda at: hash64("place", row["item_id"], at))
+    return order[:2]
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "found"),
+    [
+        (lambda row: asked_whether(row, by_coin(row)), "position, yes/no", False),
+        (lambda row: asked_whether(row, yes=True), "position, yes/no", True),
+        (lambda row: asked_whether(row, yes=False), "position, yes/no", True),
+        (lambda row: several_asked(row, two_of_four(row)), "position, several right", False),
+        (lambda row: several_asked(row, [0, 1]), "position, several right", True),
+    ],
+)
+def test_always_the_same_word_or_place_is_found(
+    fault: Callable[[Row], None], rule: str, found: bool
+) -> None:
+    report = check(changed(fault))
+    assert ("failed" in status(report, rule)) == found
+
+
+@pytest.mark.parametrize("form", ["yes/no", "several right"])
+@pytest.mark.parametrize(
+    ("column", "sign", "rule"),
+    [
+        ("n_visits", 1, "most frequent option"),
+        ("n_visits", -1, "least frequent option"),
+        ("degree", 1, "highest degree"),
+    ],
+)
+def test_what_the_pool_betrays_is_found_in_every_format(
+    form: str, column: str, sign: int, rule: str
+) -> None:
+    bench = sound()
+    answers = sorted({row["answer"][0] for row in bench.templates().to_pylist()})
+    right = [code for code in answers if hash64(code) % 2]
+    wrong = [code for code in answers if code not in right]
+    rows = beside(bench, "pool").to_pylist()
+    for row in rows:
+        row[column] = 50 + sign * (10 if row["code"] in right else -10)
+    pool = pa.Table.from_pylist(rows, schema=beside(bench, "pool").schema)
+
+    def swap(row: Row) -> None:
+        place = hash64(row["item_id"])
+        if form == "yes/no":
+            among = right if by_coin(row) else wrong
+            asked_whether(row, by_coin(row), among[place % len(among)])
+        elif row["format"] == "mcq":
+            chosen = two_of_four(row)
+            for at in range(4):
+                among = right if at in chosen else wrong
+                row["option_codes"][at] = among[hash64(row["item_id"], at) % len(among)]
+            several_asked(row, chosen)
+
+    report = check(changed(swap, pool=pool))
+    assert status(report, f"{rule}, {form}") == {"failed"}
+    assert status(report, f"boosted trees, {form}") <= {"failed", "too few to tell"}
+
+
 def test_an_answer_that_stands_in_the_history_is_found() -> None:
     bench = sound()
     templates = bench.templates().to_pylist()
