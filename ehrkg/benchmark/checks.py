@@ -297,7 +297,9 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
         if form in FORMS
     }
     for task, form in sorted(asked, key=lambda kind: (kind[0], list(FORMS).index(kind[1]))):
-        part = benchmark.filter(task=task, format=form).sample(limits["most_questions"])
+        part = benchmark.filter(task=task, format=form, min_n_options=2).sample(
+            limits["most_questions"]
+        )
         options = (
             propositions_of(part, task, pool, names_shown(benchmark, task))
             if form == "yesno"
