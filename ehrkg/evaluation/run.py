@@ -108,7 +108,7 @@ def baselines_on_arrays(
     codes = (hospital.codes[column].to_pylist() for column in ("id", "kind"))
     found = (
         Chance(),
-        MostFrequent.learn(practice, asked.items),
+        MostFrequent.learn(practice, asked),
         Cooccurrence.learn(practice, asked, names),
         Logistic.learn(asked.told, names, seed=seed),
         KeySource.learn(relations, dict(zip(*codes, strict=True)), names),

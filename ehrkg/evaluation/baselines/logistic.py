@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from ehrkg.benchmark.intervals import Floats
 from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, Told, places
 from ehrkg.evaluation.baselines.contexts import OPEN_ROWS, best_answers, by_context, context_matrix
 from ehrkg.evaluation.baselines.protocol import against_cut
-from ehrkg.foundation.hashing import order_by_hash
+from ehrkg.foundation.hashing import hash_strings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -85,11 +86,12 @@ class Logistic:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         models = {}
+        drawn = _Drawn(told, seed)
         with threadpool_limits(limits=1):
             for task in sorted(set(told.task.tolist())):
                 for fold, halves in enumerate(LEARNT_FROM):
                     mine = (told.task == task) & np.isin(told.fold, halves) & (told.answer >= 0)
-                    rows = _at_most(np.flatnonzero(mine), told, seed)
+                    rows = drawn.at_most(np.flatnonzero(mine))
                     if len(rows):
                         models[task, fold] = _fit(told, rows)
         return cls(told.codes, told.groups, models, names)
@@ -169,13 +171,25 @@ class Logistic:
         return found
 
 
-def _at_most(rows: Ints, told: Told, seed: int) -> Ints:
-    """At most ``MOST_LEARNT`` of the rows, by a hash of the template."""
-    if len(rows) <= MOST_LEARNT:
-        return rows
-    ids = dict(zip(told.ids.take(pa.array(rows)).to_pylist(), rows.tolist(), strict=True))
-    drawn = order_by_hash(ids, seed, "learn")[:MOST_LEARNT]
-    return np.sort(np.array([ids[name] for name in drawn], np.int64))
+class _Drawn:
+    """Templates in an order that a hash of their ids decides; hashed once, and only if need be."""
+
+    def __init__(self, told: Told, seed: int) -> None:
+        self._told, self._seed = told, seed
+
+    def at_most(self, rows: Ints) -> Ints:
+        """At most ``MOST_LEARNT`` of the rows."""
+        if len(rows) <= MOST_LEARNT:
+            return rows
+        return np.sort(rows[np.argsort(self._places[rows])[:MOST_LEARNT]])
+
+    @cached_property
+    def _places(self) -> Ints:
+        ids = self._told.ids.to_pylist()
+        order = np.lexsort((np.arange(len(ids)), hash_strings(self._seed, ids)))
+        places = np.empty(len(ids), np.int64)
+        places[order] = np.arange(len(ids))
+        return places
 
 
 def _fit(told: Told, rows: Ints) -> Fitted:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, asked_of, places
+from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, places
 from ehrkg.evaluation.baselines.practice import Practice
 from ehrkg.evaluation.baselines.protocol import against_cut
 
@@ -50,10 +50,10 @@ class MostFrequent:
     key_source: bool = False
 
     @classmethod
-    def learn(cls, practice: Practice, items: pa.Table) -> MostFrequent:
+    def learn(cls, practice: Practice, asked: Asked) -> MostFrequent:
         """Count codes over the visits of training patients, and answers over training items."""
         counts = np.stack([practice.visits_with(fold) for fold in range(len(LEARNT_FROM))])
-        return cls(practice.codes, counts, common_answers(items))
+        return cls(practice.codes, counts, common_answers(asked))
 
     def utilities(self, questions: Asked) -> Floats:
         """See ``Baseline.utilities``."""
@@ -70,12 +70,11 @@ class MostFrequent:
         ]
 
 
-def common_answers(items: pa.Table) -> dict[tuple[int, str], str]:
+def common_answers(asked: Asked) -> dict[tuple[int, str], str]:
     """For each fold and task, the commonest answer of the open training questions it learns from.
 
     Of answers that are as common as each other, the first in the alphabet.
     """
-    asked = asked_of(items)
     asked = asked.take(np.flatnonzero(asked.is_form("oeq") & (asked.fold > 0)))
     answers = pc.list_element(asked.column("answer"), 0)
     names = answers.unique().sort()
