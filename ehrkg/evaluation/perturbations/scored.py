@@ -50,7 +50,16 @@ def score_perturbed(
     'perturbed:option_order'
     """
     tables = [
-        named(run_baselines(one.benchmark.to_arrow(), baselines, names, seed=seed), one)
+        named(
+            run_baselines(
+                one.benchmark.to_arrow(),
+                baselines,
+                names,
+                templates=one.benchmark.templates(),
+                seed=seed,
+            ),
+            one,
+        )
         for one in perturb(benchmark, perturbations, seed=seed, facts=facts)
         if len(one.benchmark)
     ]
