@@ -32,6 +32,7 @@ from ehrkg.foundation.workspace import (
 )
 from ehrkg.graph import GraphStore, forgetting, open_store, readers
 from ehrkg.graph.schema import NODES
+from ehrkg.session.forgetting_reviews import forget_reviews
 from ehrkg.session.reporting import REPORT
 from ehrkg.session.searching import Names, search_files, search_graph, told
 from ehrkg.session.storing import GRAPH
@@ -202,7 +203,8 @@ class _Job:
         write_json(self._manifest, new.path(MANIFEST))
         self._ledger.write(new.path(LEDGER))
         evaluation.write_report(report, new.path(REPORT))
-        new.commit()
+        rows["review/marks"], removed = forget_reviews(self._out, traces, new)
+        new.commit(removed)
         return rows
 
     def _tables(

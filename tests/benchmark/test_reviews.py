@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ehrkg.benchmark import Benchmark, example
+from ehrkg.benchmark.exports import datasheet
 from ehrkg.benchmark.reviews import ANSWER, QUESTION, RATINGS, Mark, shown_as
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import write_parquet
@@ -84,3 +85,11 @@ def test_a_wrong_word_and_a_benchmark_without_a_folder_are_told(marked: Benchmar
         marked.filter(reviewed="good")
     with pytest.raises(UsageError, match="has no marks of readers"):
         example().filter(reviewed=True)
+
+
+def test_a_datasheet_says_what_readers_found_or_that_there_were_none(marked: Benchmark) -> None:
+    text = datasheet(marked)
+    assert "Read blind by 2 readers: 4 questions, 2 of them by two or more." in text
+    assert "Not reviewed by clinicians" not in text
+    marks_of(marked).unlink()
+    assert "Not reviewed by clinicians" in datasheet(marked)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ehrkg
+from ehrkg.benchmark.reviews import QUESTION, Mark, read_marks
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import content_hash, file_hash
@@ -22,6 +23,7 @@ from ehrkg.graph import open_store
 from ehrkg.graph.check import check_file
 from ehrkg.session.forgetting import forget
 from ehrkg.session.searching import Names, search_files
+from ehrkg.session.view.marking import append
 
 
 def every_text(out: Path) -> dict[str, bytes]:
@@ -84,12 +86,28 @@ def cut_off_after_the_commit(out: Path) -> bool:
     return replacing.committed(out).is_dir() and cut_off()
 
 
+def review(out: Path, patient: str) -> None:
+    """Marks and a sample of two questions of the patient and two of others; one line is torn."""
+    templates = pq.read_table(out / "templates.parquet")
+    mine = set(templates.filter(pc.equal(templates["patient"], patient))["id"].to_pylist())
+    items = pq.read_table(out / "items.parquet").select(["item_id", "template_id"]).to_pylist()
+    own = [row["item_id"] for row in items if row["template_id"] in mine][:2]
+    others = [row["item_id"] for row in items if row["template_id"] not in mine][:2]
+    for name in (*own, *others):
+        append(out, Mark(QUESTION, name, "A", "answer", "2026-01-01T00:00:00Z", (0,)))
+    with (out / "review" / "marks.jsonl").open("a") as file:
+        file.write(f'{{"what": "question", "id": "{own[0]}')
+    drawn = {"question": {"ids": [*own, *others], "asked": 4, "by": [], "seed": 7}}
+    (out / "review" / "sample.json").write_text(json.dumps(drawn))
+
+
 @pytest.fixture(scope="module")
 def forgotten(built_demo: Path, patient: str, tmp_path_factory: pytest.TempPathFactory) -> World:
     """Cut off before the new files count, cut off after that, then let be."""
     out = tmp_path_factory.mktemp("forgotten") / "out"
     shutil.copytree(built_demo / "benchmark", out)
     names = names_of(out, patient)
+    review(out, patient)
     before = {path.name: pq.read_table(path) for path in out.glob("*.parquet")}
     first = holding(out, names)
     with pytest.MonkeyPatch.context() as patched:
@@ -112,6 +130,14 @@ def test_nothing_of_the_patient_is_left_in_any_file(forgotten: World) -> None:
     ) >= {"graph.lbug", "events.parquet", "items.parquet"}
     assert holding(forgotten.out, forgotten.names) == set()
     assert "Found: nothing." in forgotten.told
+
+
+def test_what_readers_said_of_others_stays(forgotten: World) -> None:
+    assert {"review/marks.jsonl", "review/sample.json"} <= forgotten.holding_before
+    marks = read_marks(forgotten.out)
+    assert (len(marks.lines), marks.torn) == (2, 0)
+    drawn = json.loads((forgotten.out / "review" / "sample.json").read_text())
+    assert drawn["question"]["ids"] == [one.id for one in marks.lines]
 
 
 def test_it_can_be_cut_off_at_any_moment(forgotten: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 DATASHEET = "DATASHEET.md"
 """The file that holds it."""
+
+AGREEMENT = "ehrkg.evaluation.agreement"
+"""The module that says how readers agree."""
 
 LEDGER = "ledger.json"
 STAGES = ("read", "map", "propose", "verify", "instantiate", "items")
@@ -71,7 +75,7 @@ def datasheet(bench: Benchmark) -> str:
         sources=contributions(bench),
         intended=words()["intended"],
         unintended=words()["unintended"],
-        review=words()["not_reviewed"],
+        review=_review(bench.folder),
         terms=terms(manifest),
     )
 
@@ -82,6 +86,15 @@ def terms(manifest: dict[str, Any]) -> str:
     named = str(manifest.get("format") or "")
     known = said.get(named, said["tables"])
     return known if named else f"{said['tables']} If they were made of MIMIC: {said['mimic4']}"
+
+
+def _review(folder: Path | None) -> str:
+    """What readers found of the build's questions, or that nobody read them."""
+    # Asked for by name: what works out agreement is built on benchmarks, not they on it.
+    summary = import_module(AGREEMENT).review_summary(folder) if folder is not None else None
+    if summary is None:
+        return str(words()["not_reviewed"])
+    return "\n".join(f"- {line}" for line in [words()["reviewed"], *summary.sentences()])
 
 
 def _shown(counts: Counts) -> dict[str, str]:

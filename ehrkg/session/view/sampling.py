@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ehrkg.benchmark.cuts import shares
 from ehrkg.benchmark.reviews import QUESTION, folder_of
 from ehrkg.benchmark.source import Source
-from ehrkg.foundation.errors import InputError, UsageError
+from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.workspace import write_json
 from ehrkg.session.view.filters import pattern_of
+from ehrkg.session.view.samples import SAMPLE, read_samples
 
-SAMPLE = "sample.json"
 SIZE = 200
 """How many are drawn where nothing is said."""
 
@@ -135,26 +133,3 @@ def sample(
         )
     names: list[str] = kept[what]["ids"]
     return names
-
-
-def read_samples(path: Path) -> dict[str, dict[str, Any]]:
-    """What sample.json holds, by what was drawn; nothing where there is none.
-
-    Raises:
-        InputError: it is no such file.
-    """
-    if not path.is_file():
-        return {}
-    try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        if not all(isinstance(one["ids"], list) and "asked" in one for one in said.values()):
-            raise ValueError
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            "this is no sample for readers",
-            file=path,
-            expected="an object with ids by what was drawn",
-            todo="take the file away: the same sample is drawn again by its seed",
-        ) from error
-    kept: dict[str, dict[str, Any]] = said
-    return kept
