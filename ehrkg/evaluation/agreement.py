@@ -36,6 +36,9 @@ from ehrkg.foundation.hashing import hash64
 
 Floats = npt.NDArray[np.float64]
 
+FULL = 200
+"""Questions that two readers or more must have read for a review to be whole."""
+
 DRAWS = 2000
 """Bootstrap draws of the intervals of coefficients."""
 
@@ -214,6 +217,11 @@ class ReviewSummary:
     other_words: int
     torn: int
 
+    @property
+    def is_full(self) -> bool:
+        """Whether enough questions were read by two readers to speak of a review."""
+        return self.twice >= FULL
+
     def sentences(self) -> list[str]:
         """What there is to say, a sentence a line."""
         many = f"{len(self.readers)} reader{'s' * (len(self.readers) != 1)}"
@@ -225,6 +233,11 @@ class ReviewSummary:
         ]
         if self.twice:
             lines.append(f"By all who read them: {self.bad_for_all.percent()} of {self.twice:,}.")
+        if not self.is_full:
+            lines.append(
+                f"This is part of a review: a whole one is {FULL} questions or more, each "
+                "read by two."
+            )
         lines += [one.sentence() for one in self.readers]
         lines += [
             f"Readers {first} and {second} on {one.sentence()}"
@@ -240,7 +253,7 @@ class ReviewSummary:
 
     def as_json(self) -> dict[str, Any]:
         """The figures as plain values; pairs of readers as "1-2"."""
-        said = asdict(self)
+        said = asdict(self) | {"is_full": self.is_full}
         said["agreements"] = {
             f"{first}-{second}": [asdict(one) for one in found]
             for (first, second), found in self.agreements.items()

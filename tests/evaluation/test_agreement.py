@@ -78,6 +78,8 @@ def test_a_build_that_was_read_says_how_and_what_was_found(read_by_two: Path) ->
     on = {one.on: one for one in found.agreements[1, 2]}
     assert on["answer"].percent.value == 0.75
     assert on["harmful"].percent.value == pytest.approx(7 / 8)
+    assert not found.is_full
+    assert any(line.startswith("This is part of a review") for line in found.sentences())
     assert any("2 readers: 12 questions, 8 of them by two" in line for line in found.sentences())
 
 
