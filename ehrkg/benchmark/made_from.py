@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ehrkg.benchmark.benchmark import Benchmark
 from ehrkg.benchmark.check_again import Facts
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph import readers
 from ehrkg.mapping import map_codes
+from ehrkg.mapping.schema import Mapping
 from ehrkg.mapping.stored import stored_mapping
+from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
 
 
-def facts_of(benchmark: Benchmark, *, store: Any = None) -> Facts:
-    """The facts that the rules on questions look at.
+@dataclass(frozen=True)
+class MadeFrom:
+    """The tables that a benchmark was made from.
+
+    Attributes:
+        hospital: its patients, visits, events and codes.
+        knowledge: what the ontologies said.
+        mapping: links of codes.
+        verified: relations and evidence.
+    """
+
+    hospital: Hospital
+    knowledge: Knowledge
+    mapping: Mapping
+    verified: Verified
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the rules on questions look at."""
+        cohort = Cohort(self.hospital, self.knowledge, self.mapping)
+        return Facts(cohort, self.knowledge, self.verified)
+
+
+def made_from(benchmark: Benchmark, *, store: Any = None) -> MadeFrom:
+    """Read back what a benchmark was made from.
 
     Args:
         benchmark: with its relations, evidence and events beside it.
@@ -40,4 +67,4 @@ def facts_of(benchmark: Benchmark, *, store: Any = None) -> Facts:
     if events is not None:
         hospital = replace(hospital, events=events)
     mapping = mapped or map_codes(hospital.codes, knowledge)
-    return Facts(Cohort(hospital, knowledge, mapping), knowledge, Verified(relations, evidence))
+    return MadeFrom(hospital, knowledge, mapping, Verified(relations, evidence))

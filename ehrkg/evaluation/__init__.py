@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.choices import told_by_code
     from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
     from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, perturb
-    from ehrkg.evaluation.perturbations.scored import score_perturbed
+    from ehrkg.evaluation.perturbations.scored import perturb_baselines, score_perturbed
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, gather_report, write_report
     from ehrkg.evaluation.results import Results, evaluate
-    from ehrkg.evaluation.robustness import robustness
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
     from ehrkg.evaluation.settings import Setting
     from ehrkg.evaluation.spending import cost_of, parse_failures
+    from ehrkg.evaluation.stability import robustness
     from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 
 _HOMES = {
@@ -60,10 +60,11 @@ _HOMES = {
     "pairwise": "comparison",
     "parse_failures": "spending",
     "perturb": "perturbations",
+    "perturb_baselines": "perturbations.scored",
     "planted_in": "planted",
     "planted_shares": "planted",
     "ranks_of": "comparison",
-    "robustness": "robustness",
+    "robustness": "stability",
     "asked_of": "asked",
     "practice_of": "baselines",
     "run_baselines": "scoring",
@@ -102,6 +103,7 @@ __all__ = [
     "pairwise",
     "parse_failures",
     "perturb",
+    "perturb_baselines",
     "planted_in",
     "planted_shares",
     "practice_of",

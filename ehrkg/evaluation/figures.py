@@ -8,8 +8,8 @@ from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.breakdowns import breakdown, macro
 from ehrkg.evaluation.calibration import calibration_of
 from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
-from ehrkg.evaluation.robustness import robustness
 from ehrkg.evaluation.spending import cost_of, parse_failures
+from ehrkg.evaluation.stability import robustness
 from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 from ehrkg.foundation.errors import UsageError
 

@@ -231,3 +231,14 @@ def test_nothing_asked_gives_empty_tables(scores):
         assert made(nothing).num_rows == 0
     assert breakdown(nothing, templates_of(), by="sex").num_rows == 0
     assert macro(nothing, templates_of(), by="sex").num_rows == 0
+
+
+def test_what_evaluating_offers_is_not_hidden_by_a_module_of_its_name():
+    from importlib import import_module
+    from types import ModuleType
+
+    evaluation = import_module("ehrkg.evaluation")
+    for home in set(evaluation._HOMES.values()):
+        import_module(f"ehrkg.evaluation.{home}")
+    hidden = [n for n in evaluation.__all__ if isinstance(getattr(evaluation, n), ModuleType)]
+    assert hidden == []

@@ -19,8 +19,8 @@ from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, names_in, p
 from ehrkg.evaluation.perturbations.naming import abbreviations, mistyped, shortened, words_of
 from ehrkg.evaluation.perturbations.options import OptionOrder
 from ehrkg.evaluation.perturbations.scored import score_perturbed
-from ehrkg.evaluation.robustness import robustness
 from ehrkg.evaluation.scoring import run_baselines
+from ehrkg.evaluation.stability import robustness
 from ehrkg.foundation.errors import UsageError
 from tests.benchmark.worlds import many_pairs
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ehrkg.benchmark import Benchmark, Facts
-from ehrkg.benchmark.made_from import facts_of
+from ehrkg.benchmark.made_from import made_from
 from ehrkg.evaluation.perturbations.asked import Asked, Perturbation, Perturbed, perturbed
 from ehrkg.evaluation.perturbations.naming import Abbreviated, CodesShown, Typos
 from ehrkg.evaluation.perturbations.options import FewerOptions, OptionOrder
@@ -94,5 +94,5 @@ def perturb(
     >>> print(perturb(example(), "option_order")[0])
     option_order: 12 questions; without: no_options 12
     """
-    asked = Asked(benchmark, (lambda: facts) if facts else lambda: facts_of(benchmark), seed)
+    asked = Asked(benchmark, (lambda: facts) if facts else lambda: made_from(benchmark).facts, seed)
     return [perturbed(PERTURBATIONS[name](), benchmark, asked) for name in names_in(names)]

@@ -9,8 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark import Benchmark, Facts
+from ehrkg.benchmark.made_from import made_from
+from ehrkg.evaluation.answer_names import answer_names
+from ehrkg.evaluation.asked import asked_of
 from ehrkg.evaluation.baselines import Baseline
 from ehrkg.evaluation.perturbations import ALL, Perturbed, perturb
+from ehrkg.evaluation.run import baselines_on_arrays, names_said
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import Setting
@@ -64,6 +68,40 @@ def score_perturbed(
         if len(one.benchmark)
     ]
     return pa.concat_tables([SCORES.empty_table(), *tables]).sort_by(SORTED_BY)
+
+
+def perturb_baselines(
+    benchmark: Benchmark, perturbations: str | Iterable[str] = ALL, *, seed: int = 7
+) -> pa.Table:
+    """The baselines on arrays, asked a build's questions as they are and under perturbations.
+
+    Args:
+        benchmark: of a build, or a part of one: what the baselines learn from is read out of its
+            graph.
+        perturbations: their names.
+        seed: of every draw.
+
+    Returns:
+        The schema ``SCORES``, sorted.
+
+    Raises:
+        UsageError: there is no such perturbation, or no graph to read.
+    """
+    made, items, templates = made_from(benchmark), benchmark.to_arrow(), benchmark.templates()
+    names = answer_names(made.hospital.codes, made.knowledge.concepts, made.knowledge.synonyms)
+    baselines = baselines_on_arrays(
+        asked_of(items, templates),
+        templates,
+        made.hospital,
+        made.verified.relations,
+        names_said(items, names),
+        seed=seed,
+    )
+    plain = run_baselines(items, baselines, names, templates=templates, seed=seed)
+    otherwise = score_perturbed(
+        benchmark, baselines, names, perturbations, seed=seed, facts=made.facts
+    )
+    return pa.concat_tables([plain, otherwise]).sort_by(SORTED_BY)
 
 
 def named(scores: pa.Table, under: Perturbed) -> pa.Table:
