@@ -18,7 +18,9 @@ from ehrkg.evaluation.baselines import Chance
 from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, names_in, perturb
 from ehrkg.evaluation.perturbations.naming import abbreviations, mistyped, shortened, words_of
 from ehrkg.evaluation.perturbations.options import OptionOrder
+from ehrkg.evaluation.perturbations.questions import PerturbedQuestions, under_perturbations
 from ehrkg.evaluation.perturbations.scored import score_perturbed
+from ehrkg.evaluation.questions import questions_of
 from ehrkg.evaluation.scoring import run_baselines
 from ehrkg.evaluation.stability import robustness
 from ehrkg.foundation.errors import UsageError
@@ -282,3 +284,20 @@ class First(Chance):
             first[0] = 1.0
             chosen.append(first)
         return chosen
+
+
+def test_settings_under_perturbations_stand_beside_their_originals():
+    bench, _ = made()
+    settings = under_perturbations(["few_shot5", "plain"], ["option_order", "fewer_options"])
+    assert [one.name for one in settings[:3]] == [
+        "few_shot5",
+        "perturbed:option_order+few_shot5",
+        "perturbed:fewer_options+few_shot5",
+    ]
+    asked = PerturbedQuestions(bench, settings)
+    plain = questions_of(bench.to_arrow())
+    assert asked.of(settings[0], plain) == plain
+    turned = asked.of(settings[1], plain)
+    assert len(turned) == len(plain) - asked.missing("option_order")["no_options"]
+    assert [one.item_id for one in turned] == [one.item_id for one in plain if one.options]
+    assert {len(one.options) for one in asked.of(settings[2], plain)} == {4}
