@@ -201,7 +201,8 @@ def clustered_differences(
     ``sqrt(G / (G - 1) sum_g (sum_(i in g) (d_i - mean))^2) / n`` over G patients (Liang and Zeger
     1986, Biometrika 73:13), held against Student's t with G - 1 degrees of freedom. Where all
     patients differ alike there is no spread to hold it against; then p is the sign test's over
-    patients, ``2^(1 - G)``. A group of one patient bounds nothing: -1 to 1, p = 1. No interval leaves -1 to 1.
+    patients, ``2^(1 - G)``. A group of one patient bounds nothing: -1 to 1, p = 1.
+    No interval leaves that range.
 
     Args:
         values: the differences, one a row, in [-1, 1].
