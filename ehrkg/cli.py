@@ -21,6 +21,7 @@ from ehrkg.foundation.errors import EhrkgError, UsageError
 from ehrkg.session import (
     benchmark_commands,
     doctor,
+    evaluation_commands,
     fetching,
     graph_commands,
     pair_commands,
@@ -47,6 +48,7 @@ app.command("verify")(pair_commands.verify)
 app.command()(benchmark_commands.export)
 app.command()(benchmark_commands.diff)
 app.command()(report_commands.report)
+app.command()(evaluation_commands.evaluate)
 app.command("rehydrate")(rehydration.command)
 app.command()(view_command.view)
 

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ehrkg.evaluation.calibration import calibration_of
     from ehrkg.evaluation.choices import told_by_code
     from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
+    from ehrkg.evaluation.evaluating import evaluate
     from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, perturb
     from ehrkg.evaluation.perturbations.scored import perturb_baselines, score_perturbed
     from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, gather_report, write_report
-    from ehrkg.evaluation.results import Results, evaluate
+    from ehrkg.evaluation.results import Results
     from ehrkg.evaluation.run import score_baselines
     from ehrkg.evaluation.scoring import run_baselines
     from ehrkg.evaluation.settings import Setting
@@ -53,9 +54,9 @@ _HOMES = {
     "breakdown": "breakdowns",
     "calibration_of": "calibration",
     "cost_of": "spending",
-    "evaluate": "results",
     "gather_report": "report",
     "macro": "breakdowns",
+    "evaluate": "evaluating",
     "open_ended_by": "summary",
     "pairwise": "comparison",
     "parse_failures": "spending",

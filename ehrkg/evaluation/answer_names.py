@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
+
+from ehrkg.benchmark import Benchmark
+from ehrkg.graph import readers
 
 
 def answer_names(codes: pa.Table, concepts: pa.Table, synonyms: pa.Table) -> dict[str, list[str]]:
@@ -26,3 +31,13 @@ def answer_names(codes: pa.Table, concepts: pa.Table, synonyms: pa.Table) -> dic
         if text and scope != "related":
             names.setdefault(key, set()).add(text)
     return {key: sorted(values) for key, values in sorted(names.items())}
+
+
+def names_of(benchmark: Benchmark) -> Mapping[str, Sequence[str]]:
+    """Names by which open answers may name a code: the graph's, where the benchmark has one."""
+    with benchmark.asking() as store:
+        if store is None:
+            return {}
+        knowledge = readers.read_knowledge(store)
+        codes = store.query("MATCH (c:Code) RETURN c.id AS id, c.name AS name")
+    return answer_names(codes, knowledge.concepts, knowledge.synonyms)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
 
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.evaluation.answer_names import answer_names
-from ehrkg.evaluation.baselines import Baseline, Chance, EmbeddingSimilarity
 from ehrkg.evaluation.figures import Figures
-from ehrkg.evaluation.scoring import run_baselines
-from ehrkg.foundation.embedding import SentenceTransformerEmbedder
+from ehrkg.evaluation.report import write_report
 from ehrkg.foundation.errors import UsageError
-from ehrkg.graph import readers
+
+REPORTING = "ehrkg.session.reporting"
+"""What gathers a build's report."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,33 @@ class Results(Figures):
     scores: pa.Table
     benchmark: Benchmark | None = None
 
+    def report(self, path: str | Path, *, shareable: bool = False) -> Path:
+        """Write the report of the build that was asked of, with these scores in it.
+
+        Args:
+            path: the HTML file to write.
+            shareable: leave out what may not be passed on: questions, answers, counts under 11.
+
+        Returns:
+            The file.
+
+        Raises:
+            UsageError: the questions were not opened from a build's folder.
+        """
+        from ehrkg.evaluation.storing import merged
+
+        folder = self.benchmark.folder if self.benchmark is not None else None
+        if folder is None:
+            raise UsageError(
+                "a report shows a build, and these questions were not opened from one",
+                todo="evaluate Benchmark.open(OUT), or take the tables: accuracy(), open_ended()",
+            )
+        # Asked for by name and only here: what gathers reports is built on evaluations.
+        data = import_module(REPORTING).report_of_build(folder)
+        data = replace(data, scores=merged(data.scores, self.scores))
+        write_report(data, Path(path), shareable=shareable)
+        return Path(path)
+
     def __repr__(self) -> str:
         lines = [
             f"{row['model']}, {row['task']}, {row['n_options']} options, {row['setting']}: "
@@ -36,40 +63,3 @@ class Results(Figures):
             for row in self.accuracy().to_pylist()
         ]
         return "\n".join(lines) or "Results(no multiple-choice question was answered)"
-
-
-def evaluate(benchmark: Benchmark, *models: Baseline, seed: int = 7) -> Results:
-    """Let models answer every question of a benchmark, plain and under both controls.
-
-    Args:
-        benchmark: the questions.
-        models: anything with the methods of ``Baseline``; chance and embedding similarity by
-            default, which need nothing but the questions.
-        seed: of the swaps in the ``other_stem`` control.
-
-    Raises:
-        UsageError: a model lacks the methods.
-    """
-    for model in models:
-        if not (hasattr(model, "utilities") and hasattr(model, "texts")):
-            raise UsageError(
-                f"{model!r} can't answer: it lacks utilities(questions) and texts(questions)",
-                todo="give an object with the methods of ehrkg.evaluation.Baseline",
-            )
-    items = benchmark.to_arrow()
-    asked: Sequence[Baseline] = models or (
-        Chance(),
-        EmbeddingSimilarity.learn(SentenceTransformerEmbedder(), items),
-    )
-    told = benchmark.templates()
-    scores = run_baselines(items, asked, _names(benchmark), templates=told, seed=seed)
-    return Results(scores, benchmark)
-
-
-def _names(benchmark: Benchmark) -> Mapping[str, Sequence[str]]:
-    """Names by which open answers may name a code: the graph's, where the benchmark has one."""
-    if benchmark.store is None:
-        return {}
-    knowledge = readers.read_knowledge(benchmark.store)
-    codes = benchmark.store.query("MATCH (c:Code) RETURN c.id AS id, c.name AS name")
-    return answer_names(codes, knowledge.concepts, knowledge.synonyms)

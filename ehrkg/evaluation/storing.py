@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,22 @@ class Evaluation:
     Attributes:
         model, setting: as in scores.parquet.
         remote: whether what it was asked left this machine.
+        own: whether it is a function of the user's, which may have done anything with it.
         address: where it was asked; ``None`` for its provider's own place.
         consent: what the user had stated; ``None`` where none was needed.
-        asked_as: what decides an answer beside the question: how it is generated, which prompt.
+        asked_as: what decides an answer beside the question and its prompt.
+        prompts: by format, name and version of the files that gave the words.
         versions: of the packages that asked.
     """
 
     model: str
     setting: str
     remote: bool
+    own: bool
     address: str | None
     consent: Mapping[str, object] | None
     asked_as: Mapping[str, object]
+    prompts: Mapping[str, str]
     versions: Mapping[str, str]
 
 
@@ -88,8 +92,11 @@ def store(out: Path, scores: pa.Table, evaluations: Sequence[Evaluation]) -> Non
     told: list[dict[str, Any]] = manifest.get("evaluations", [])
     mine = {(one.model, one.setting): asdict(one) for one in evaluations}
     before = {(one["model"], one["setting"]): one for one in told}
-    otherwise = {key for key, one in mine.items() if key in before and not _same(one, before[key])}
-    table = _merged(read_final(out, "scores"), scores, otherwise)
+    both = mine.keys() & before.keys()
+    otherwise = {key for key in both if not _alike(mine[key], before[key])}
+    for key in both - otherwise:
+        mine[key]["prompts"] = before[key]["prompts"] | mine[key]["prompts"]
+    table = merged(read_final(out, "scores"), scores, otherwise)
     manifest["evaluations"] = [one for _, one in sorted((before | mine).items())]
     manifest["consent"] = what_left(manifest)
     new = replacing.Replacement(out)
@@ -103,12 +110,24 @@ def store(out: Path, scores: pa.Table, evaluations: Sequence[Evaluation]) -> Non
     new.commit()
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(one[name] == other[name] for name in ("address", "asked_as"))
+def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two evaluations asked alike, so that their rows can stand side by side."""
+    shared = one["prompts"].keys() & other["prompts"].keys()
+    return all(one[name] == other[name] for name in ("address", "asked_as")) and all(
+        one["prompts"][form] == other["prompts"][form] for form in shared
+    )
 
 
-def _merged(before: pa.Table, scores: pa.Table, otherwise: set[tuple[str, str]]) -> pa.Table:
-    """The rows of before that no new row replaces, and the new ones, in their order."""
+def merged(
+    before: pa.Table, scores: pa.Table, otherwise: Collection[tuple[str, str]] = ()
+) -> pa.Table:
+    """The rows of before that no new row replaces, and the new ones, in their order.
+
+    Args:
+        before: the schema ``SCORES``, or that of an older version.
+        scores: the schema ``SCORES``.
+        otherwise: models and settings whose rows of before all go.
+    """
     gone = pa.array([_joined(*key) for key in otherwise], pa.string())
     pairs = pc.binary_join_element_wise(before["model"], before["setting"], _BETWEEN)
     keys = pc.binary_join_element_wise(pairs, before["item_id"], _BETWEEN)

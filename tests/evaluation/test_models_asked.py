@@ -32,6 +32,7 @@ def asked(model: object, record: RecordedAnswers, folder: Path, n: int = 12) -> 
         prompts(n),
         record,
         folder / "logs",
+        keyed_by="m",
         generation=Generation(retries=0),
         tokens=TOKENS,
         progress=Silent(),
@@ -53,8 +54,7 @@ def test_a_function_is_asked_each_prompt_once_and_its_answers_outlive_the_proces
     again = RecordedAnswers(tmp_path / "answers.jsonl")
     asked(echo, again, tmp_path)
     assert len(given) == 13
-    identity = model_named(echo).identity
-    told = {one.text: again[one.key(identity)].content["text"] for one in prompts(12)}
+    told = {one.text: again[one.key("m")].content["text"] for one in prompts(12)}
     assert told["question 3"] == "said question 3"
     logs = list((tmp_path / "logs").glob("*.eval"))
     assert len(logs) == 2, "a log a setting, and none where nothing was left to ask"
@@ -85,6 +85,7 @@ def test_a_server_that_is_down_is_a_service_that_is_not_there(tmp_path: Path) ->
             prompts(1),
             RecordedAnswers(None),
             tmp_path,
+            keyed_by="m",
             generation=Generation(),
             tokens=TOKENS,
             progress=Silent(),

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ehrkg.evaluation.likelihood import GGUF, LocalOptions
 from ehrkg.evaluation.models.generation import Generation
 from ehrkg.evaluation.models.providers import HERE, environment, provider_of
-from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import short_id
 from ehrkg.propose.models.places import is_here
-
-GGUF = ".gguf"
-WEIGHTS = "config.json"
-"""The file that a folder of weights holds."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +67,8 @@ def model_named(
         return _function(model, name)
     words = str(model)
     path = Path(words).expanduser()
-    if path.suffix == GGUF or isinstance(model, Path) or (path / WEIGHTS).is_file():
-        return _weights(path, how, name)
+    if path.suffix == GGUF or isinstance(model, Path) or path.is_dir():
+        return _weights(path, name)
     return _served(words, how, base_url, name)
 
 
@@ -96,20 +92,15 @@ def _function(function: Callable[[list[str]], Any], name: str | None) -> AskedMo
     return AskedModel(own, f"{own} {short_id('f', text)}", False, None, None, make, own=True)
 
 
-def _weights(path: Path, how: Generation, name: str | None) -> AskedModel:
-    if not path.exists():
-        raise UsageError(
-            f"there is no model at {path}", todo="name a folder of weights, or a .gguf file"
-        )
-    own = name or f"local/{path.stem if path.suffix == GGUF else path.resolve().name}"
+def _weights(path: Path, name: str | None) -> AskedModel:
+    own = name or LocalOptions(path).name
 
     def make() -> Any:
         from inspect_ai.model import get_model
 
-        from ehrkg.propose.models.unpacked import unpacked
+        from ehrkg.evaluation.models import local
 
-        place = unpacked(path) if path.suffix == GGUF else path
-        return get_model(f"hf/{own}", memoize=False, model_path=str(place), **_greedy(how))
+        return get_model(f"{local.NAME}/{own}", memoize=False, path=str(path))
 
     return AskedModel(own, f"{own} {path.resolve()}", False, None, path, make)
 
@@ -124,6 +115,8 @@ def _served(words: str, how: Generation, base_url: str | None, name: str | None)
         from inspect_ai.model import get_model
 
         given = _greedy(how) if provider.place == HERE else dict(how.model_args)
+        if address is not None:
+            given = {**provider.at_address, **given}
         if provider.name == "mockllm":
             from ehrkg.evaluation.models.mock import as_mocked
 

@@ -31,6 +31,8 @@ class Provider:
         place: ``here``, ``server`` or ``service``.
         variables: of the environment, that hold its address.
         address: a server's, by default.
+        started: whether Inspect starts the server where no address is given.
+        at_address: arguments of Inspect where an address is given.
         hosted: first parts of a model's name that go to a cloud whatever the address says.
         keys: environment variables any of which holds its key.
         packages: what it needs, with how that comes in.
@@ -40,18 +42,23 @@ class Provider:
     place: str = SERVICE
     variables: tuple[str, ...] = ()
     address: str | None = None
+    started: bool = False
+    at_address: Mapping[str, Any] = field(default_factory=dict, hash=False)
     hosted: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     packages: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def address_for(self, base_url: str | None, environment: Mapping[str, str]) -> str | None:
-        """Where it is asked: as the caller says, else the environment; ``None`` for its own place.
+        """Where it is asked: as the caller says, else the environment, else its default.
+
+        ``None`` for a service's own place, and for a server that Inspect starts.
 
         >>> provider_of("ollama/llama").address_for(None, {"OLLAMA_BASE_URL": "http://ward:11434"})
         'http://ward:11434'
         """
         said = (environment.get(name) for name in (*self.variables, ANY_ADDRESS))
-        return base_url or next(filter(None, said), None)
+        found = base_url or next(filter(None, said), None)
+        return found or (None if self.started else self.address)
 
     def is_remote(self, model: str, address: str | None) -> bool:
         """Whether what a model is asked leaves this machine.
@@ -102,6 +109,8 @@ def providers() -> Mapping[str, Provider]:
             place=row["place"],
             variables=tuple(row.get("variables", ())),
             address=row.get("address"),
+            started=row.get("started", False),
+            at_address=row.get("at_address", {}),
             hosted=tuple(row.get("hosted", ())),
             keys=tuple(row.get("keys", ())),
             packages=row.get("packages", {}),

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,6 +107,7 @@ def ask(
     answers: RecordedAnswers,
     logs: Path,
     *,
+    keyed_by: str,
     generation: Generation,
     tokens: Mapping[str, int],
     progress: Progress,
@@ -115,8 +117,9 @@ def ask(
     Args:
         model: who answers.
         asked: the questions; those asked before, in this run or another, are not asked again.
-        answers: where answers are recorded, under ``Prompted.key(model.identity)``.
+        answers: where answers are recorded.
         logs: the folder for Inspect's logs. They hold what was asked.
+        keyed_by: with the prompt, under what an answer is recorded: who answers, and how.
         generation: how it answers.
         tokens: of an answer at most, by setting.
         progress: told of each question that has its answer.
@@ -126,14 +129,17 @@ def ask(
         EhrkgError: what a model of ours says.
     """
     lacking: dict[str, Prompted] = {}
+    serves: Counter[str] = Counter()
     for one in asked:
-        lacking.setdefault(one.key(model.identity), one)
-    lacking = {key: one for key, one in lacking.items() if answers.get(key) is None}
-    progress.advance(len(asked) - len(lacking))
+        key = one.key(keyed_by)
+        serves[key] += 1
+        if answers.get(key) is None:
+            lacking.setdefault(key, one)
+    progress.advance(sum(count for key, count in serves.items() if key not in lacking))
     if not lacking:
         return
     check_there(model)
-    run = _Run(model, answers, progress)
+    run = _Run(model, answers, lambda key: progress.advance(serves[key]))
     with quiet():
         statuses = run.through_inspect(lacking, logs, generation, tokens)
     if run.failure is not None:
@@ -151,8 +157,10 @@ def ask(
 class _Run:
     """One call of Inspect."""
 
-    def __init__(self, model: AskedModel, answers: RecordedAnswers, progress: Progress) -> None:
-        self._model, self._answers, self._progress = model, answers, progress
+    def __init__(
+        self, model: AskedModel, answers: RecordedAnswers, done: Callable[[str], None]
+    ) -> None:
+        self._model, self._answers, self._done = model, answers, done
         self.failure: Exception | None = None
 
     def through_inspect(
@@ -256,7 +264,7 @@ class _Run:
         status = STOPS.get(output.stop_reason, ANSWERED)
         spent = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
         self._answers.put(about["key"], Reply(status, content, *spent))
-        self._progress.advance()
+        self._done(about["key"])
 
 
 def _said(model: AskedModel, failure: Exception) -> Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Protocol
 
 from ehrkg.foundation.errors import UsageError
 from ehrkg.propose.models.asking import Question, Reply
@@ -118,7 +119,19 @@ class Budget:
         return Estimate(len(within), len(open_), tokens, out, self.cost(tokens, out))
 
 
-def question_tokens(question: Question) -> int:
+class Text(Protocol):
+    """Anything that is asked in words."""
+
+    @property
+    def system(self) -> str:
+        """What the model is told it is for."""
+
+    @property
+    def text(self) -> str:
+        """What it is asked."""
+
+
+def question_tokens(question: Text) -> int:
     """Tokens of a question, about."""
     return (len(question.system) + len(question.text)) // LETTERS_A_TOKEN
 
@@ -136,7 +149,7 @@ class Spent:
         self._tokens_in += sum(reply.tokens_in for reply in replies)
         self._tokens_out += sum(reply.tokens_out for reply in replies)
 
-    def affordable(self, questions: Iterable[Question], most: int) -> int:
+    def affordable(self, questions: Iterable[Text], most: int) -> int:
         """How many of the next questions may be asked, at most ``most``, by what they should take.
 
         >>> asked = Question("pair", "pair 1", "", "Which of them hold?" * 10, {})

@@ -142,7 +142,11 @@ def what_left(manifest: Mapping[str, Any]) -> str:
         for one in manifest.get("evaluations", ())
         if one["remote"]
     ]
-    models = "; ".join(dict.fromkeys(asked)) or "no remote model was used"
+    own = dict.fromkeys(one["model"] for one in manifest.get("evaluations", ()) if one["own"])
+    told = list(dict.fromkeys(asked)) or ["no remote model was used"]
+    told += [f"{name} is the user's own function, and what it sends is not known" for name in own]
     if settings["graph"]:
-        return f"{models}; the graph was written to the server {settings['graph']}"
-    return models if asked else f"{models}; nothing left this machine"
+        told.append(f"the graph was written to the server {settings['graph']}")
+    elif not asked and not own:
+        told.append("nothing left this machine")
+    return "; ".join(told)

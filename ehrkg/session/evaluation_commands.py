@@ -1,0 +1,102 @@
+"""``ehrkg evaluate``: a model over the questions of a build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ehrkg.session import proposers
+
+if TYPE_CHECKING:
+    from ehrkg.benchmark import Benchmark
+
+MODELS = (
+    "anthropic/NAME, openai/NAME, hf/NAME, vllm/NAME, ollama/NAME or any other of Inspect; or the "
+    "path of a folder of weights or of a .gguf file"
+)
+SETTINGS = (
+    "How questions are put: plain, or parts joined by +, as likelihood, few_shot5, "
+    "chain_of_thought, with_evidence; may be given several times."
+)
+
+
+def evaluate(
+    directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    model: Annotated[list[str], typer.Option(help=f"Who answers: {MODELS}. May be repeated.")],
+    setting: Annotated[list[str] | None, typer.Option(help=SETTINGS)] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Questions at most, drawn by task, format, options.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Only items like COLUMN=VALUE (task=treatment); may be repeated."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Where the model is asked, if not at its provider's address.")
+    ] = None,
+    temperature: Annotated[
+        float, typer.Option(help="Of the answers; below 0 leaves it to the model.")
+    ] = 0.0,
+    answer_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of an answer; what the setting needs.")
+    ] = None,
+    connections: Annotated[int | None, typer.Option(min=1, help="Calls at once.")] = None,
+    consent: proposers.Agreed = None,
+    max_calls: proposers.MostCalls = None,
+    max_tokens: proposers.MostTokens = None,
+    max_cost: proposers.MostCost = None,
+    prices: proposers.Prices = None,
+    controls: Annotated[
+        bool, typer.Option(help="Ask the options alone and another patient's stem too.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Names the draws.")] = 7,
+) -> None:
+    """Let a model answer a build's questions; scores, answers and logs stay with the build.
+
+    Questions hold what single visits hold: a model elsewhere needs --consent visit,... and a model
+    on this machine none. Stopped, the same call goes on where it stood.
+    """
+    from rich.console import Console
+
+    from ehrkg.evaluation import evaluate as run
+    from ehrkg.session.console import StageBars
+    from ehrkg.session.evaluation_tables import show_results
+
+    console = Console()
+    asking = proposers.asked_so("visit", consent, max_calls, max_tokens, max_cost, prices)
+    bench = _part(directory, by or [])
+    for name in model:
+        with StageBars(console) as bars:
+            results = run(
+                bench,
+                name,
+                settings=setting or ["plain"],
+                controls=controls,
+                limit=limit,
+                seed=seed,
+                consent=asking["consent"],
+                budget=asking["budget"],
+                base_url=base_url,
+                temperature=temperature if temperature >= 0 else None,
+                max_tokens=answer_tokens,
+                connections=connections,
+                progress=bars("evaluate"),
+            )
+        show_results(console, results, directory)
+
+
+def _part(directory: Path, by: list[str]) -> Benchmark:
+    """The questions of a build that have some values."""
+    from ehrkg.benchmark import Benchmark
+    from ehrkg.foundation.errors import UsageError
+
+    conditions: dict[str, list[str | int]] = {}
+    for words in by:
+        column, equals, value = words.partition("=")
+        if not equals:
+            raise UsageError(f"no condition: {words!r}", todo="write COLUMN=VALUE: task=treatment")
+        conditions.setdefault(column, []).append(int(value) if value.isdigit() else value)
+    bench = Benchmark.open(directory)
+    return bench.filter(**conditions) if conditions else bench

@@ -1,0 +1,107 @@
+"""What ``ehrkg evaluate`` prints at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ehrkg.evaluation import Results
+from ehrkg.evaluation.metrics import clustered_mean
+from ehrkg.evaluation.settings import NO_STEM, OTHER_STEM, PLAIN, Setting
+from ehrkg.session.console import text_table
+
+Row = Mapping[str, Any]
+
+CHOICES = ("setting", "questions", "n", "correct", "95 %", "chance", "no stem", "other", "unread")
+OPENED = ("setting", "questions", "n", "named", "95 %", "unread")
+
+
+def show_results(console: Console, results: Results, directory: Path) -> None:
+    """Print accuracy with its interval and controls, what could not be read, tokens and cost.
+
+    Args:
+        console: where to.
+        results: of one model.
+        directory: the build's folder.
+    """
+    rows: list[Row] = results.scores.to_pylist()
+    name = rows[0]["model"]
+    console.print()
+    console.print(text_table(f"{name}: questions with options", CHOICES, _choices(rows)))
+    if opened := list(_open(rows)):
+        console.print(text_table(f"{name}: open questions", OPENED, opened))
+    console.print(_spent(rows), highlight=False)
+    console.print(f"Scores, answers and Inspect's logs lie in {directory}.", highlight=False)
+    console.print(
+        f"  ehrkg report {directory}\n  inspect view --log-dir {directory / 'evaluations'}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _choices(rows: Sequence[Row]) -> Iterator[tuple[object, ...]]:
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if row["format"] != "oeq":
+            groups.setdefault((row["setting"], row["task"], row["format"]), []).append(row)
+    for (setting, task, form), group in sorted(groups.items()):
+        asked = Setting.parse(setting)
+        if asked.control != PLAIN and (replace(asked, control=PLAIN).name, task, form) in groups:
+            continue
+        yield (
+            setting,
+            f"{task} {form}",
+            len(group),
+            *_share(group, "correct"),
+            _chance(group),
+            *(
+                _mean(groups.get((replace(asked, control=control).name, task, form), ()))
+                for control in (NO_STEM, OTHER_STEM)
+            ),
+            _unread(group),
+        )
+
+
+def _open(rows: Sequence[Row]) -> Iterator[tuple[object, ...]]:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["format"] == "oeq":
+            groups.setdefault((row["setting"], row["task"]), []).append(row)
+    for (setting, task), group in sorted(groups.items()):
+        yield setting, task, len(group), *_share(group, "coverage"), _unread(group)
+
+
+def _share(group: Sequence[Row], column: str) -> tuple[str, str]:
+    found = clustered_mean([row[column] for row in group], [row["cluster"] for row in group])
+    return f"{100 * found.mean:.1f} %", f"{100 * found.low:.0f} to {100 * found.high:.0f}"
+
+
+def _mean(group: Sequence[Row]) -> str:
+    return f"{100 * sum(row['correct'] for row in group) / len(group):.1f} %" if group else "—"
+
+
+def _chance(group: Sequence[Row]) -> str:
+    """The mean of one in so many; several right answers have no such floor."""
+    if any(row["format"] == "multi" for row in group):
+        return "—"
+    return f"{100 * sum(1 / row['n_options'] for row in group) / len(group):.0f} %"
+
+
+def _unread(group: Sequence[Row]) -> str:
+    return f"{100 * sum(not row['parsed'] for row in group) / len(group):.0f} %"
+
+
+def _spent(rows: Sequence[Row]) -> str:
+    """Tokens and cost of all rows, in words.
+
+    >>> _spent([{"tokens_in": 900, "tokens_out": 100, "cost": 0.5}])
+    '1 answers, 900 tokens of questions and 100 of answers, at a cost of 0.50.'
+    """
+    came, went = (sum(row[name] or 0 for row in rows) for name in ("tokens_in", "tokens_out"))
+    costs = [row["cost"] for row in rows if row["cost"] is not None]
+    cost = f", at a cost of {sum(costs):,.2f}" if costs else ""
+    return f"{len(rows):,} answers, {came:,} tokens of questions and {went:,} of answers{cost}."
