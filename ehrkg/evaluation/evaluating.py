@@ -11,6 +11,7 @@ import pyarrow as pa
 from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.answer_names import names_of
 from ehrkg.evaluation.baselines import Baseline, Chance, EmbeddingSimilarity
+from ehrkg.evaluation.perturbations.scored import score_perturbed
 from ehrkg.evaluation.results import Results
 from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import PLAIN, Setting
@@ -59,7 +60,8 @@ def evaluate(
         benchmark: the questions.
         models: who answers; chance and embedding similarity by default, which need nothing but the
             questions.
-        settings: how questions are put to models, by value or by name; baselines take plain ones.
+        settings: how questions are put to models, by value or by name; of these, baselines take
+            the perturbations alone.
         controls: whether the options alone, and another patient's stem, are asked too.
         limit: questions at most, drawn by task, format and number of options.
         seed: of that draw, of the swaps of stems and of the choice of examples.
@@ -96,7 +98,7 @@ def evaluate(
     tables = []
     baselines = [one for one in models if _is_baseline(one)]
     if baselines or not models:
-        tables.append(_of_baselines(benchmark, baselines, seed))
+        tables.append(_of_baselines(benchmark, baselines, settings, seed))
     if asked:
         # What asks models loads slowly and needs an extra; baselines do without.
         from ehrkg.evaluation.models.generation import Generation
@@ -141,11 +143,22 @@ def _as_model(model: object) -> Model:
     )
 
 
-def _of_baselines(benchmark: Benchmark, baselines: Sequence[Baseline], seed: int) -> pa.Table:
+def _of_baselines(
+    benchmark: Benchmark,
+    baselines: Sequence[Baseline],
+    settings: Sequence[Setting | str],
+    seed: int,
+) -> pa.Table:
+    """Scores of baselines on the questions as they are, and under the settings' perturbations."""
     items = benchmark.to_arrow()
     asked: Sequence[Baseline] = baselines or (
         Chance(),
         EmbeddingSimilarity.learn(SentenceTransformerEmbedder(), items),
     )
-    told = benchmark.templates()
-    return run_baselines(items, asked, names_of(benchmark), templates=told, seed=seed)
+    names, told = names_of(benchmark), benchmark.templates()
+    plain = run_baselines(items, asked, names, templates=told, seed=seed)
+    chosen = [one if isinstance(one, Setting) else Setting.parse(one) for one in settings]
+    wanted = dict.fromkeys(one.perturbation for one in chosen if one.perturbation)
+    if not wanted:
+        return plain
+    return pa.concat_tables([plain, score_perturbed(benchmark, asked, names, wanted, seed=seed)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ class Evaluation:
         asked_as: what decides an answer beside the question and its prompt.
         prompts: by format, name and version of the files that gave the words.
         versions: of the packages that asked.
+        missing: how many questions can't be put under the setting's perturbation, by reason.
     """
 
     model: str
@@ -58,6 +59,7 @@ class Evaluation:
     asked_as: Mapping[str, object]
     prompts: Mapping[str, str]
     versions: Mapping[str, str]
+    missing: Mapping[str, int] = field(default_factory=dict)
 
 
 def folder_of(out: Path, model: str) -> Path:

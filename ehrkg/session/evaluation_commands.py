@@ -10,6 +10,8 @@ import typer
 from ehrkg.session import proposers
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ehrkg.benchmark import Benchmark
 
 MODELS = (
@@ -20,12 +22,21 @@ SETTINGS = (
     "How questions are put: plain, or parts joined by +, as likelihood, few_shot5, "
     "chain_of_thought, with_evidence; may be given several times."
 )
+PERTURB = (
+    "Ask each question again, put otherwise with its right answer unchanged: option_order, "
+    "fewer_options, more_options, phrasing, fewer_events, irrelevant_events, context_order, "
+    "history_length, codes_shown, abbreviations, typos, distractors_random, "
+    "distractors_cooccurring, or all; may be given several times."
+)
+BASELINES = "baselines"
+"""In place of a model: the baselines that need none, for --perturb."""
 
 
 def evaluate(
     directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
     model: Annotated[list[str], typer.Option(help=f"Who answers: {MODELS}. May be repeated.")],
     setting: Annotated[list[str] | None, typer.Option(help=SETTINGS)] = None,
+    perturb: Annotated[list[str] | None, typer.Option(help=PERTURB)] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Questions at most, drawn by task, format, options.")
     ] = None,
@@ -61,18 +72,24 @@ def evaluate(
     from rich.console import Console
 
     from ehrkg.evaluation import evaluate as run
+    from ehrkg.evaluation.perturbations import names_in
+    from ehrkg.evaluation.perturbations.questions import under_perturbations
     from ehrkg.session.console import StageBars
-    from ehrkg.session.evaluation_tables import show_results
+    from ehrkg.session.evaluation_tables import show_results, show_robustness
 
     console = Console()
-    asking = proposers.asked_so("visit", consent, max_calls, max_tokens, max_cost, prices)
+    names = names_in(perturb or [])
+    settings = under_perturbations(setting or ["plain"], names)
     bench = _part(directory, by or [])
-    for name in model:
+    if BASELINES in model:
+        _baselines(console, directory, bench, names, limit, seed)
+    asking = proposers.asked_so("visit", consent, max_calls, max_tokens, max_cost, prices)
+    for name in (one for one in model if one != BASELINES):
         with StageBars(console) as bars:
             results = run(
                 bench,
                 name,
-                settings=setting or ["plain"],
+                settings=settings,
                 controls=controls,
                 limit=limit,
                 seed=seed,
@@ -85,6 +102,35 @@ def evaluate(
                 progress=bars("evaluate"),
             )
         show_results(console, results, directory)
+        show_robustness(console, results.scores)
+
+
+def _baselines(
+    console: Console,
+    directory: Path,
+    bench: Benchmark,
+    names: tuple[str, ...],
+    limit: int | None,
+    seed: int,
+) -> None:
+    """The baselines under perturbations; as the questions are, the build has asked them already."""
+    from ehrkg.benchmark import Benchmark
+    from ehrkg.evaluation.perturbations.scored import perturb_baselines
+    from ehrkg.evaluation.storing import store
+    from ehrkg.foundation.errors import UsageError
+    from ehrkg.foundation.workspace import hold
+    from ehrkg.session.evaluation_tables import show_robustness
+
+    if not names:
+        raise UsageError(
+            "a build's scores hold its baselines already", todo="add --perturb all, or one by name"
+        )
+    drawn_by = ["task", "format", "n_options"]
+    part = bench if limit is None else bench.sample(limit, by=drawn_by, seed=seed)
+    with hold(directory):
+        scores = perturb_baselines(Benchmark.open(directory), names, part=part, seed=seed)
+        store(directory, scores, [])
+    show_robustness(console, scores)
 
 
 def _part(directory: Path, by: list[str]) -> Benchmark:

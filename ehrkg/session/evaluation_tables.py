@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from rich.console import Console
 
-from ehrkg.evaluation import Results
+from ehrkg.evaluation import Results, robustness
 from ehrkg.evaluation.metrics import clustered_mean
 from ehrkg.evaluation.settings import NO_STEM, OTHER_STEM, PLAIN, Setting
 from ehrkg.session.console import text_table
@@ -17,6 +18,7 @@ from ehrkg.session.console import text_table
 Row = Mapping[str, Any]
 
 CHOICES = ("setting", "questions", "n", "correct", "95 %", "chance", "no stem", "other", "unread")
+OTHERWISE = ("perturbation", "questions", "n", "as it is", "change", "95 %", "same choice")
 OPENED = ("setting", "questions", "n", "named", "95 %", "unread")
 
 
@@ -41,6 +43,32 @@ def show_results(console: Console, results: Results, directory: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def show_robustness(console: Console, scores: pa.Table) -> None:
+    """Print the change under each perturbation, and how often the choice stayed.
+
+    Args:
+        console: where to.
+        scores: of one model or several, with their originals; without perturbations nothing is
+            printed.
+    """
+    found = robustness(scores).to_pylist()
+    for model in dict.fromkeys(row["model"] for row in found):
+        lines = [
+            (
+                row["perturbation"],
+                f"{row['task']} {row['format']}",
+                row["items"],
+                f"{100 * row['accuracy']:.1f} %",
+                f"{100 * row['change']:+.1f}",
+                f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}",
+                "—" if row["consistency"] is None else f"{100 * row['consistency']:.0f} %",
+            )
+            for row in found
+            if row["model"] == model
+        ]
+        console.print(text_table(f"{model}: questions put otherwise", OTHERWISE, lines))
 
 
 def _choices(rows: Sequence[Row]) -> Iterator[tuple[object, ...]]:

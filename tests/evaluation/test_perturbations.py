@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ehrkg.benchmark import Benchmark, Facts, make_questions, make_templates
+from ehrkg.benchmark import Benchmark, Facts, example, make_questions, make_templates
 from ehrkg.benchmark.check_again import distractors_again, templates_again
 from ehrkg.benchmark.check_rules import RULES
 from ehrkg.benchmark.cohort import Cohort
+from ehrkg.evaluation import evaluate
 from ehrkg.evaluation.baselines import Chance
 from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, names_in, perturb
 from ehrkg.evaluation.perturbations.naming import abbreviations, mistyped, shortened, words_of
@@ -278,12 +279,7 @@ class First(Chance):
     """Takes the first option, whatever it says."""
 
     def utilities(self, questions):
-        chosen = []
-        for alike in super().utilities(questions):
-            first = np.zeros(len(alike))
-            first[0] = 1.0
-            chosen.append(first)
-        return chosen
+        return [np.eye(len(question.options))[0] for question in questions]
 
 
 def test_settings_under_perturbations_stand_beside_their_originals():
@@ -301,3 +297,19 @@ def test_settings_under_perturbations_stand_beside_their_originals():
     assert len(turned) == len(plain) - asked.missing("option_order")["no_options"]
     assert [one.item_id for one in turned] == [one.item_id for one in plain if one.options]
     assert {len(one.options) for one in asked.of(settings[2], plain)} == {4}
+
+
+def test_a_model_is_asked_under_a_perturbation_and_what_was_asked_so_is_paired():
+    settings = under_perturbations(["plain"], ["option_order"])
+    results = evaluate(
+        example().filter(format="mcq"),
+        lambda prompts: ["A" for _ in prompts],
+        name="always A",
+        settings=settings,
+        controls=False,
+    )
+    (row,) = results.robustness().to_pylist()
+    assert (row["model"], row["perturbation"], row["items"]) == ("always A", "option_order", 12)
+    assert row["consistency"] < 1
+    chance = evaluate(example(), Chance(), settings=settings).robustness()
+    assert chance["change"].to_pylist() == [0.0]

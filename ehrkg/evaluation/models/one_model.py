@@ -120,7 +120,7 @@ def evaluate_model(
             budget=terms.budget,
         )
         if finished is not None:
-            store(finished, scores, _told(asked_model, put, terms))
+            store(finished, scores, _told(asked_model, put, terms, questioning))
     return scores
 
 
@@ -195,7 +195,9 @@ class _Asking:
         return f"asking {self._model.name} {fresh:,} prompts, {len(keys) - fresh:,} recorded"
 
 
-def _told(model: AskedModel, put: Sequence[Put], terms: Terms) -> list[Evaluation]:
+def _told(
+    model: AskedModel, put: Sequence[Put], terms: Terms, questioning: Questioning
+) -> list[Evaluation]:
     """What stands in the manifest, one a setting."""
     prompts: dict[str, dict[str, str]] = {}
     for one in put:
@@ -215,6 +217,7 @@ def _told(model: AskedModel, put: Sequence[Put], terms: Terms) -> list[Evaluatio
             },
             prompts=words,
             versions=_versions(),
+            missing=questioning.perturbed.missing(Setting.parse(setting).perturbation),
         )
         for setting, words in sorted(prompts.items())
     ]

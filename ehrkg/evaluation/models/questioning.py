@@ -12,6 +12,7 @@ from ehrkg.benchmark import Benchmark
 from ehrkg.benchmark.exports.rows import LETTERS
 from ehrkg.evaluation.few_shot import Examples, sentences_of
 from ehrkg.evaluation.models.prompted import Prompted
+from ehrkg.evaluation.perturbations.questions import PerturbedQuestions
 from ehrkg.evaluation.prompting import FORMATS, applies, in_words
 from ehrkg.evaluation.questions import Question, in_setting, questions_of
 from ehrkg.evaluation.settings import PLAIN, Setting
@@ -66,7 +67,11 @@ class Questioning:
         benchmark: the questions.
         settings: in which they are put.
         limit: how many questions at most, drawn by task, format and number of options.
-        seed: of that draw, of the swaps of stems and of the choice of examples.
+        seed: of that draw, of the swaps of stems, of perturbations and of the choice of examples.
+
+    Attributes:
+        items: the questions that are asked, as they are.
+        perturbed: the same under the perturbations of the settings.
 
     Raises:
         UsageError: no question can be put in any of the settings.
@@ -84,6 +89,7 @@ class Questioning:
         part = benchmark if limit is None else benchmark.sample(limit, by=by, seed=seed)
         self._benchmark, self._settings, self._seed = benchmark, settings, seed
         self.items: pa.Table = part.to_arrow()
+        self.perturbed = PerturbedQuestions(part, settings, seed=seed)
 
     @cached_property
     def put(self) -> list[Put]:
@@ -104,9 +110,12 @@ class Questioning:
         return found
 
     def _in(self, setting: Setting, plain: list[Question]) -> list[Put | None]:
-        asked = in_setting(plain, setting.control, seed=self._seed)
+        shown = self.perturbed.of(setting, plain)
+        asked = {one.item_id: one for one in in_setting(shown, setting.control, seed=self._seed)}
+        found = (asked.get(one.item_id) for one in plain)
         return [
-            self._put(setting, shown) if applies(shown.format, setting) else None for shown in asked
+            self._put(setting, one) if one is not None and applies(one.format, setting) else None
+            for one in found
         ]
 
     def _put(self, setting: Setting, question: Question) -> Put:

@@ -13,7 +13,7 @@ from ehrkg.benchmark.made_from import made_from
 from ehrkg.evaluation.answer_names import answer_names
 from ehrkg.evaluation.asked import asked_of
 from ehrkg.evaluation.baselines import Baseline
-from ehrkg.evaluation.perturbations import ALL, Perturbed, perturb
+from ehrkg.evaluation.perturbations import ALL, Perturbed, names_in, perturb
 from ehrkg.evaluation.run import baselines_on_arrays, names_said
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
@@ -71,14 +71,18 @@ def score_perturbed(
 
 
 def perturb_baselines(
-    benchmark: Benchmark, perturbations: str | Iterable[str] = ALL, *, seed: int = 7
+    benchmark: Benchmark,
+    perturbations: str | Iterable[str] = ALL,
+    *,
+    part: Benchmark | None = None,
+    seed: int = 7,
 ) -> pa.Table:
     """The baselines on arrays, asked a build's questions as they are and under perturbations.
 
     Args:
-        benchmark: of a build, or a part of one: what the baselines learn from is read out of its
-            graph.
+        benchmark: of a build: what the baselines learn from is read out of its graph.
         perturbations: their names.
+        part: the questions to ask, if not all; the baselines learn from all of them.
         seed: of every draw.
 
     Returns:
@@ -87,6 +91,7 @@ def perturb_baselines(
     Raises:
         UsageError: there is no such perturbation, or no graph to read.
     """
+    wanted = names_in(perturbations)
     made, items, templates = made_from(benchmark), benchmark.to_arrow(), benchmark.templates()
     names = answer_names(made.hospital.codes, made.knowledge.concepts, made.knowledge.synonyms)
     baselines = baselines_on_arrays(
@@ -97,10 +102,9 @@ def perturb_baselines(
         names_said(items, names),
         seed=seed,
     )
-    plain = run_baselines(items, baselines, names, templates=templates, seed=seed)
-    otherwise = score_perturbed(
-        benchmark, baselines, names, perturbations, seed=seed, facts=made.facts
-    )
+    part = benchmark if part is None else part
+    plain = run_baselines(part.to_arrow(), baselines, names, templates=templates, seed=seed)
+    otherwise = score_perturbed(part, baselines, names, wanted, seed=seed, facts=made.facts)
     return pa.concat_tables([plain, otherwise]).sort_by(SORTED_BY)
 
 
