@@ -118,18 +118,23 @@ def _baselines(
     from ehrkg.evaluation.perturbations.scored import perturb_baselines
     from ehrkg.evaluation.storing import store
     from ehrkg.foundation.errors import UsageError
+    from ehrkg.foundation.ledger import Ledger
     from ehrkg.foundation.workspace import hold
-    from ehrkg.session.evaluation_tables import show_robustness
+    from ehrkg.session.evaluation_tables import show_perturbed, show_robustness
 
     if not names:
         raise UsageError(
             "a build's scores hold its baselines already", todo="add --perturb all, or one by name"
         )
+    ledger = Ledger()
     drawn_by = ["task", "format", "n_options"]
     part = bench if limit is None else bench.sample(limit, by=drawn_by, seed=seed)
     with hold(directory):
-        scores = perturb_baselines(Benchmark.open(directory), names, part=part, seed=seed)
+        scores = perturb_baselines(
+            Benchmark.open(directory), names, part=part, seed=seed, ledger=ledger
+        )
         store(directory, scores, [])
+    show_perturbed(console, ledger)
     show_robustness(console, scores)
 
 

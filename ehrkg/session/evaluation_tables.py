@@ -13,6 +13,7 @@ from rich.console import Console
 from ehrkg.evaluation import Results, robustness
 from ehrkg.evaluation.metrics import clustered_mean
 from ehrkg.evaluation.settings import NO_STEM, OTHER_STEM, PLAIN, Setting
+from ehrkg.foundation.ledger import Ledger
 from ehrkg.session.console import text_table
 
 Row = Mapping[str, Any]
@@ -43,6 +44,25 @@ def show_results(console: Console, results: Results, directory: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def show_perturbed(console: Console, ledger: Ledger) -> None:
+    """Print how many questions could be put under each perturbation, and why the rest could not.
+
+    Args:
+        console: where to.
+        ledger: what ``perturb`` recorded.
+    """
+    lines = [
+        (
+            entry.unit,
+            entry.rows_in,
+            entry.rows_out,
+            ", ".join(f"{reason} {n:,}" for reason, n in sorted(entry.dropped.items()) if n),
+        )
+        for entry in ledger
+    ]
+    console.print(text_table("questions put otherwise", ("perturbation", "of", "n", "not"), lines))
 
 
 def show_robustness(console: Console, scores: pa.Table) -> None:

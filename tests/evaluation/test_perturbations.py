@@ -25,6 +25,7 @@ from ehrkg.evaluation.questions import questions_of
 from ehrkg.evaluation.scoring import run_baselines
 from ehrkg.evaluation.stability import robustness
 from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.ledger import Ledger
 from tests.benchmark.worlds import many_pairs
 
 SAMPLED = 90
@@ -178,6 +179,19 @@ def test_what_has_no_perturbed_question_is_counted_by_reason():
     assert found.missing == {"stem_not_restated": len(bench)}
     (found,) = perturb(theirs, "distractors_random", facts=facts)
     assert set(found.missing) == {"no_pool", "not_multiple_choice"}
+
+
+def test_the_ledger_balances_what_could_not_be_put_otherwise():
+    bench, facts = made()
+    ledger = Ledger()
+    found = perturb(bench, ["typos", "more_options"], facts=facts, ledger=ledger)
+    assert [(entry.unit, entry.rows_in) for entry in ledger] == [
+        ("typos", len(bench)),
+        ("more_options", len(bench)),
+    ]
+    for entry, one in zip(ledger, found, strict=True):
+        assert entry.rows_out == len(one.benchmark)
+        assert {reason: n for reason, n in entry.dropped.items() if n} == one.missing
 
 
 def test_an_unknown_perturbation_and_a_missing_graph_are_named():

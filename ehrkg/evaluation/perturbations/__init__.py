@@ -23,8 +23,11 @@ from ehrkg.evaluation.perturbations.stems import (
     Phrasing,
 )
 from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.ledger import Ledger
 
 __all__ = ["ALL", "PERTURBATIONS", "Perturbation", "Perturbed", "names_in", "perturb"]
+
+STAGE = "perturb"
 
 ALL = "all"
 """Stands for the names of all perturbations."""
@@ -74,6 +77,7 @@ def perturb(
     *,
     seed: int = 7,
     facts: Facts | None = None,
+    ledger: Ledger | None = None,
 ) -> list[Perturbed]:
     """The questions of a benchmark under perturbations.
 
@@ -83,6 +87,7 @@ def perturb(
         seed: of every draw.
         facts: what the benchmark was made from; read out of its graph by default, and only if a
             perturbation needs them (``option_order`` and ``fewer_options`` do not).
+        ledger: gets an entry a perturbation: questions in, perturbed ones out, the rest by reason.
 
     Returns:
         One a name, in their order, each with what it could not be made for.
@@ -95,4 +100,9 @@ def perturb(
     option_order: 12 questions; without: no_options 12
     """
     asked = Asked(benchmark, (lambda: facts) if facts else lambda: made_from(benchmark).facts, seed)
-    return [perturbed(PERTURBATIONS[name](), benchmark, asked) for name in names_in(names)]
+    found = [perturbed(PERTURBATIONS[name](), benchmark, asked) for name in names_in(names)]
+    if ledger is not None:
+        for one in found:
+            told = {"rows_in": len(benchmark), "rows_out": len(one.benchmark)}
+            ledger.record(STAGE, one.name, dropped=dict(one.missing), **told)
+    return found

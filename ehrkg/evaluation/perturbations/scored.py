@@ -18,6 +18,7 @@ from ehrkg.evaluation.run import baselines_on_arrays, names_said
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import Setting
+from ehrkg.foundation.ledger import Ledger
 
 
 def score_perturbed(
@@ -28,6 +29,7 @@ def score_perturbed(
     *,
     seed: int = 7,
     facts: Facts | None = None,
+    ledger: Ledger | None = None,
 ) -> pa.Table:
     """Let baselines answer the questions of a benchmark under perturbations, with the controls.
 
@@ -40,6 +42,7 @@ def score_perturbed(
         perturbations: their names.
         seed: of every draw.
         facts: what the benchmark was made from; read out of its graph by default.
+        ledger: see ``perturb``.
 
     Returns:
         The schema ``SCORES``, its settings named by the perturbation.
@@ -64,7 +67,7 @@ def score_perturbed(
             ),
             one,
         )
-        for one in perturb(benchmark, perturbations, seed=seed, facts=facts)
+        for one in perturb(benchmark, perturbations, seed=seed, facts=facts, ledger=ledger)
         if len(one.benchmark)
     ]
     return pa.concat_tables([SCORES.empty_table(), *tables]).sort_by(SORTED_BY)
@@ -76,6 +79,7 @@ def perturb_baselines(
     *,
     part: Benchmark | None = None,
     seed: int = 7,
+    ledger: Ledger | None = None,
 ) -> pa.Table:
     """The baselines on arrays, asked a build's questions as they are and under perturbations.
 
@@ -84,6 +88,7 @@ def perturb_baselines(
         perturbations: their names.
         part: the questions to ask, if not all; the baselines learn from all of them.
         seed: of every draw.
+        ledger: see ``perturb``.
 
     Returns:
         The schema ``SCORES``, sorted.
@@ -104,7 +109,9 @@ def perturb_baselines(
     )
     part = benchmark if part is None else part
     plain = run_baselines(part.to_arrow(), baselines, names, templates=templates, seed=seed)
-    otherwise = score_perturbed(part, baselines, names, wanted, seed=seed, facts=made.facts)
+    otherwise = score_perturbed(
+        part, baselines, names, wanted, seed=seed, facts=made.facts, ledger=ledger
+    )
     return pa.concat_tables([plain, otherwise]).sort_by(SORTED_BY)
 
 
