@@ -104,12 +104,17 @@ def answer_not_in_stem(rows: Rows) -> list[str]:
             for name in row["answer"]
         ]
         return (
-            any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", stem) for name in named if name)
+            any(name and name in stem and _stands_alone(name, stem) for name in named)
             or any(code in row["stem"] for code in codes if any(c.isdigit() for c in code))
             or not set(template["answer"]).isdisjoint(template["context"])
         )
 
     return _ids(rows, broken)
+
+
+def _stands_alone(name: str, text: str) -> bool:
+    """Whether a name stands in a text as words of its own, no part of a longer one."""
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
 def one_code_system(rows: Rows) -> list[str]:

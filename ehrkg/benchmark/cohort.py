@@ -319,7 +319,8 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
     typed = pc.any(pc.not_equal(drugs["drug_type"], "")).as_py()
     main = pc.equal(drugs["drug_type"], "MAIN") if typed else pc.equal(drugs["kind"], "drug")
     shortest = rule_data()["thresholds"]["shortest_order"]
-    seconds = pc.cast(pc.subtract(drugs["stop"], drugs["start"]), pa.int64())
+    # Whatever unit the times have: Parquet holds no seconds and gives milliseconds back.
+    seconds = pc.seconds_between(drugs["start"], drugs["stop"])
     long = pc.fill_null(pc.greater(seconds, shortest), True)
     lasting = main if _only_days(drugs["start"]) else pc.and_(main, long)
     table = pa.table(

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+from ehrkg.benchmark import Cohort
+from ehrkg.ehr.schema import EVENTS
+from ehrkg.foundation.storage import read_parquet, write_parquet
 from tests.benchmark.builders import World
 
 
@@ -52,6 +58,15 @@ def test_drugs_are_the_same_by_ingredient_and_route() -> None:
     assert cohort.codes["DRUGNAME:furosemide 20 mg"].atc4 == {"ATC:C03CA"}
     assert cohort.standing_share("DRUGBANK:F|oral") == 1.0
     assert len(cohort.visits_with_lasting_drug["DRUGBANK:F|oral"]) == 1
+
+
+def test_events_read_back_from_their_file_say_the_same(tmp_path: Path) -> None:
+    world = heart_world()
+    write_parquet(world.hospital.events, tmp_path / "events.parquet")
+    events = read_parquet(tmp_path / "events.parquet")
+    assert events.schema.field("start").type != EVENTS.field("start").type, "of no use else"
+    finished = replace(world.hospital, events=events)
+    assert Cohort(finished, world.knowledge, world.mapping).visits == world.cohort.visits
 
 
 def test_an_edge_of_a_class_lets_its_drugs_treat_the_kinds_of_the_disease() -> None:
