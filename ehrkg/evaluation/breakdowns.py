@@ -92,6 +92,13 @@ def breakdown(
 
     Raises:
         UsageError: an unknown ``by``, or frequencies without a pool.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> found = breakdown(scores, example().templates(), by="sex")
+    >>> found.select(["setting", "value", "items"]).to_pylist()[-2:]
+    [{'setting': 'plain', 'value': 'F', 'items': 6}, {'setting': 'plain', 'value': 'M', 'items': 6}]
     """
     part = _with_value(of_format(scores, format), templates, by, pool)
     keys = list(dict.fromkeys((*BY_MODEL, "task", "value")))
@@ -130,6 +137,13 @@ def macro(
 
     Raises:
         UsageError: see ``breakdown``.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> found = macro(scores, example().templates(), by="sex")
+    >>> found.select(["setting", "parts", "accuracy"]).to_pylist()[-1]
+    {'setting': 'plain', 'parts': 2, 'accuracy': 0.25}
     """
     part = _with_value(of_format(scores, format), templates, by, pool)
     groups, within = group_rows(part, BY_MODEL), group_rows(part, ["value"])

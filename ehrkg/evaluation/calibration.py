@@ -101,6 +101,12 @@ def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
 
     Raises:
         UsageError: what stands as probabilities is none, or does not fit the options.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> calibration_of(scores).num_rows  # chance has no probabilities
+    0
     """
     part = scores.filter(
         pc.and_(pc.is_valid(scores["probabilities"]), pc.is_valid(scores["answer_index"]))

@@ -79,6 +79,12 @@ def stem_gain(scores: pa.Table, *, format: str = "mcq") -> pa.Table:  # noqa: A0
 
     Returns:
         The schema ``STEM_GAIN``, rounded to 4; ``setting`` is the one without the control.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> stem_gain(scores).select(["control", "gain"]).to_pylist()
+    [{'control': 'no_stem', 'gain': 0.0}, {'control': 'other_stem', 'gain': 0.0}]
     """
     part = of_format(scores, format)
     names = sorted(set(part["setting"].unique().to_pylist()))
@@ -158,6 +164,12 @@ def ranks_of(scores: pa.Table, *, format: str = "mcq", seed: int = 7) -> pa.Tabl
     Returns:
         The schema ``RANKS``, the best model of each setting first, rounded to 4; W is null where
         there is nothing to agree on.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance(), Chance("chance again")).scores
+    >>> ranks_of(scores).select(["model", "average_rank"]).to_pylist()
+    [{'model': 'chance', 'average_rank': 1.5}, {'model': 'chance again', 'average_rank': 1.5}]
     """
     rows: list[dict[str, object]] = []
     for setting, part in ranked_settings(scores, format):
@@ -209,6 +221,12 @@ def pairwise(
 
     Returns:
         The schema ``PAIRWISE``; differences rounded to 4, p to 6.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance(), Chance("chance again")).scores
+    >>> pairwise(scores).select(["first", "second", "difference", "p_holm"]).to_pylist()
+    [{'first': 'chance', 'second': 'chance again', 'difference': 0.0, 'p_holm': 1.0}]
     """
     rows: list[dict[str, object]] = []
     for setting, part in ranked_settings(scores, format):

@@ -54,6 +54,12 @@ def cost_of(scores: pa.Table) -> pa.Table:
 
     Returns:
         The schema ``COST``; what nothing measured is null.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> cost_of(scores).select(["setting", "items", "cost"]).to_pylist()[-1]
+    {'setting': 'plain', 'items': 24, 'cost': None}
     """
     groups = group_rows(scores, BY_MODEL)
     priced = _count(scores["cost"], groups)
@@ -81,6 +87,12 @@ def parse_failures(scores: pa.Table) -> pa.Table:
 
     Returns:
         The schema ``PARSE_FAILURES``, rounded to 4.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> parse_failures(scores).select(["setting", "format", "failures"]).to_pylist()[-1]
+    {'setting': 'plain', 'format': 'oeq', 'failures': 0}
     """
     part = scores.filter(pc.is_valid(scores["parsed"]))
     groups = group_rows(part, (*BY_MODEL, "format"))

@@ -60,6 +60,13 @@ def robustness(scores: pa.Table, *, seed: int = 7) -> pa.Table:
     Returns:
         The schema ``ROBUSTNESS``, rounded to 4; consistency is null for open questions. The
         controls are left out.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, Setting, evaluate
+    >>> turned = Setting(perturbation="option_order")
+    >>> found = robustness(evaluate(example(), Chance(), settings=[turned]).scores)
+    >>> found.select(["perturbation", "items", "change"]).to_pylist()
+    [{'perturbation': 'option_order', 'items': 12, 'change': 0.0}]
     """
     tables = []
     for name in sorted(set(scores["setting"].unique().to_pylist())):

@@ -89,6 +89,12 @@ def accuracy_by(scores: pa.Table, *, format: str = "mcq", seed: int = 7) -> pa.T
 
     Raises:
         UsageError: the format has no options to choose from.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> accuracy_by(scores).select(["setting", "items", "accuracy"]).to_pylist()[2]
+    {'setting': 'plain', 'items': 12, 'accuracy': 0.25}
     """
     if format not in WITH_OPTIONS:
         raise UsageError(
@@ -115,6 +121,12 @@ def several_right_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
 
     Returns:
         The schema ``SEVERAL_RIGHT``.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> several_right_by(scores).num_rows
+    0
     """
     part = of_format(scores, "multi")
     part = part.filter(pc.is_valid(part["partial"]))
@@ -144,6 +156,12 @@ def open_ended_by(scores: pa.Table, *, seed: int = 7) -> pa.Table:
 
     Returns:
         The schema ``OPEN_ENDED``.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> open_ended_by(scores).select(["setting", "items", "coverage"]).to_pylist()
+    [{'setting': 'plain', 'items': 12, 'coverage': 0.0}]
     """
     part = of_format(scores, "oeq")
     groups = group_rows(part, (*BY_MODEL, "task"))

@@ -103,6 +103,6 @@ def perturb(
     found = [perturbed(PERTURBATIONS[name](), benchmark, asked) for name in names_in(names)]
     if ledger is not None:
         for one in found:
-            told = {"rows_in": len(benchmark), "rows_out": len(one.benchmark)}
-            ledger.record(STAGE, one.name, dropped=dict(one.missing), **told)
+            n, made = len(benchmark), len(one.benchmark)
+            ledger.record(STAGE, one.name, rows_in=n, rows_out=made, dropped=dict(one.missing))
     return found
