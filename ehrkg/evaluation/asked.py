@@ -199,6 +199,14 @@ def asked_of(items: pa.Table, templates: pa.Table | None = None) -> Asked:
         items: the schema ``ITEMS``, in any order; ``stem`` and ``distractor_reasons`` may be
             absent where nobody reads them.
         templates: the schema ``TEMPLATES``; without them no context is known.
+
+    >>> from ehrkg.benchmark import example
+    >>> bench = example()
+    >>> asked = asked_of(bench.to_arrow(), bench.templates())
+    >>> len(asked) == len(bench) and int(asked.sizes.sum()) == len(asked.option)
+    True
+    >>> asked.under("no_stem")[0].stem
+    ''
     """
     items = _sorted(items, "item_id")
     templates = TEMPLATES.empty_table() if templates is None else _sorted(templates, "id")

@@ -17,7 +17,15 @@ from ehrkg.evaluation.baselines.protocol import against_cut
 
 @dataclass(frozen=True)
 class Chance:
-    """Every option alike: the floor that the number of options sets."""
+    """Every option alike: the floor that the number of options sets.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation.asked import asked_of
+    >>> asked = asked_of(example().to_arrow())
+    >>> choices = asked.take(np.flatnonzero(asked.is_form("mcq")))
+    >>> set(Chance().utilities(choices).tolist())
+    {0.0}
+    """
 
     name: str = "chance"
     key_source: bool = False
