@@ -32,6 +32,7 @@ from ehrkg.foundation.workspace import (
 )
 from ehrkg.graph import GraphStore, forgetting, open_store, readers
 from ehrkg.graph.schema import NODES
+from ehrkg.session.forgetting_evaluations import forget_answers, without_echoes
 from ehrkg.session.forgetting_reviews import forget_reviews
 from ehrkg.session.reporting import REPORT
 from ehrkg.session.searching import Names, search_files, search_graph, told
@@ -204,7 +205,8 @@ class _Job:
         self._ledger.write(new.path(LEDGER))
         evaluation.write_report(report, new.path(REPORT))
         rows["review/marks"], removed = forget_reviews(self._out, traces, new)
-        new.commit(removed)
+        rows["evaluations/answers"], logs = forget_answers(self._out, traces, new)
+        new.commit([*removed, *logs])
         return rows
 
     def _tables(
@@ -218,8 +220,10 @@ class _Job:
             after = without(before, COLUMNS.get(table_name(path), {}), traces)
             name = path.relative_to(self._out).as_posix()
             unit = name.removesuffix(".parquet")
+            if unit == "scores":
+                after = without_echoes(after, traces)
             tables[unit], rows[unit] = after, before.num_rows - after.num_rows
-            if rows[unit]:
+            if rows[unit] or not after.equals(before):
                 write_parquet(after, new.path(name))
                 self._account(unit, before.num_rows, after, new.path(name))
         for path in sorted((self._out / WORK).glob("*/*.arrow")):

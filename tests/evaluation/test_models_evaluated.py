@@ -206,3 +206,41 @@ def test_a_budget_pays_for_whole_questions(tmp_path: Path) -> None:
     counts = Counter(result.scores["item_id"].to_pylist())
     assert list(counts.values()) == [3, 3], "eight calls pay for two questions with their controls"
     shutil.rmtree(out)
+
+
+def test_what_was_asked_of_a_patient_is_forgotten_wherever_it_was_shown(tmp_path: Path) -> None:
+    from ehrkg.foundation.replacing import Replacement
+    from ehrkg.session.forgetting_evaluations import forget_answers, without_echoes
+    from ehrkg.session.traces import TEMPLATE, Traces
+
+    out = build_of(tmp_path / "out", copies=1)
+    evaluate(
+        Benchmark.open(out),
+        lambda texts: [f"A {text}" for text in texts],
+        name="echo",
+        settings=["few_shot1"],
+    )
+    (answers,) = out.glob("evaluations/*/answers.jsonl")
+    rows = [json.loads(line) for line in answers.read_text().splitlines()]
+    shown = Counter(one for row in rows for one in row["content"]["templates"])
+    ((gone, _),) = shown.most_common(1)
+    showing = [row for row in rows if gone in row["content"]["templates"]]
+    assert len(showing) >= 2, "its own question, and others' that showed it"
+    items = read_parquet(out / "items.parquet").to_pylist()
+    stem = next(row["stem"] for row in items if row["template_id"] == gone)
+    assert stem in answers.read_text()
+
+    traces, new = Traces({TEMPLATE: frozenset([gone])}), Replacement(out)
+    lost, removed = forget_answers(out, traces, new)
+    new.commit(removed)
+    assert lost == len(showing)
+    assert stem not in answers.read_text()
+    assert len(answers.read_text().splitlines()) == len(rows) - lost
+    assert not [path for path in out.rglob("*.eval") if path.is_file()]
+
+    scores = read_parquet(out / "scores.parquet")
+    others = scores.filter(pc.not_equal(scores["template_id"], gone))
+    assert stem in str(others["answered"].to_pylist()), "as an example for another's"
+    blanked = without_echoes(others, traces)
+    assert stem not in str(blanked.to_pylist())
+    assert blanked["correct"].equals(others["correct"])
