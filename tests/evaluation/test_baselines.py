@@ -158,7 +158,7 @@ def test_a_benchmark_evaluates_models_and_shows_intervals():
     results = bench.evaluate(Chance())
     assert results.accuracy()["accuracy"].to_pylist() == [0.25] * 3
     assert "chance, treatment, 4 options, plain: 25.0 %" in repr(results)
-    with pytest.raises(UsageError, match="can't answer"):
+    with pytest.raises(UsageError, match="which provider serves 'gpt'"):
         bench.evaluate("gpt")
 
 
