@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark, CheckReport, Cohort, Facts, check, hidden_edges
 from ehrkg.benchmark.checks import REQUIRED
+from ehrkg.benchmark.made_from import made_from
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.embedding import model_name
-from ehrkg.foundation.workspace import read_final, read_manifest
-from ehrkg.graph import open_store, readers
-from ehrkg.mapping import map_codes
+from ehrkg.foundation.workspace import read_manifest
+from ehrkg.graph import open_store
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
-from ehrkg.session.mapped import stored_mapping
 from ehrkg.session.storing import GRAPH
 from ehrkg.verify import Embedder, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
@@ -76,19 +74,16 @@ def check_build(out: Path) -> CheckReport:
     benchmark = Benchmark.open(out)
     manifest = read_manifest(out)
     settings, graph = manifest["settings"], manifest["graph"]
-    verified = Verified(read_final(out, "relations"), read_final(out, "evidence"))
     target = f"{graph['address']}#{graph['build']}" if "address" in graph else out / GRAPH
     with open_store(target, read_only=True) as store:
-        hospital, knowledge = readers.read_hospital(store), readers.read_knowledge(store)
-        mapped = stored_mapping(store, hospital.codes, knowledge)
-    hospital = replace(hospital, events=read_final(out, "events"))
+        made = made_from(benchmark, store=store)
     model = settings["model"] if settings["model"] != model_name(None) else None
     return check_tables(
         benchmark,
-        hospital,
-        knowledge,
-        mapped or map_codes(hospital.codes, knowledge),
-        verified,
+        made.hospital,
+        made.knowledge,
+        made.mapping,
+        made.verified,
         SentenceTransformerEmbedder(model),
         seed=settings["seed"],
     )
