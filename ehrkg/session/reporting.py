@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ehrkg.evaluation.agreement import review_summary
 from ehrkg.evaluation.report import ReportData, gather_report
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.foundation.ledger import Ledger
@@ -63,6 +64,7 @@ def report_from(
         replace(hospital, format=manifest.get("format", hospital.format)),
         tables | {"scores": scores},
         checks=kept_checks(out),
+        review=review_summary(out),
     )
 
 

@@ -13,17 +13,17 @@ from ehrkg.evaluation.report import write_report
 from ehrkg.evaluation.report.sections.verdicts import proposers
 from ehrkg.session.reporting import report_of_build
 from tests.browser import DESKTOP, PHONE, visit
-from tests.evaluation.report_world import HOSTILE, hostile
+from tests.evaluation.report_world import HOSTILE, hostile, with_model
 
 
 @pytest.fixture(scope="module")
 def data(built_demo):
-    return report_of_build(built_demo / "benchmark")
+    return with_model(report_of_build(built_demo / "benchmark"))
 
 
 @pytest.fixture(scope="module")
 def page(data, tmp_path_factory):
-    """The report of the demo, made again from its files."""
+    """The report of the demo, made again from its files, with a model that answered since."""
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(data, path)
     return path
@@ -107,7 +107,8 @@ def test_the_report_shows_counts_that_the_files_hold(page, built_demo):
     out, html = built_demo / "benchmark", page.read_text()
     for name in ("templates", "items"):
         assert f"<b>{pq.read_metadata(out / f'{name}.parquet').num_rows:,}</b>" in html
-    for words in ("not bedside diagnosis", "Not reviewed by clinicians", "key source"):
+    said = ("not bedside diagnosis", "Not reviewed by clinicians", "key source")
+    for words in (*said, "test/model (likelihood)", "no training: yes", "Brier", "a thousand"):
         assert words.lower() in html.lower()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -63,3 +63,40 @@ def interval_words(row: Mapping[str, Any], low: str = "low", high: str = "high")
     if row[low] is None or row[high] is None:
         return "–"
     return f"{100 * row[low]:.1f} to {100 * row[high]:.1f}"
+
+
+def tagged(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the letter by which a chart and its table name each of them.
+
+    >>> [row["tag"] for row in tagged([{}, {}])]
+    ['A', 'B']
+    """
+    return [{"tick": "", **row, "tag": _letters(at)} for at, row in enumerate(rows)]
+
+
+def spread(rows: Sequence[Mapping[str, Any]], column: str) -> list[dict[str, Any]]:
+    """Rows with the place ``at`` of a positive figure on a logarithmic axis from 0 to 1.
+
+    Args:
+        rows: of a section; a figure that is None or 0 has no place.
+        column: the figure.
+
+    >>> [row["at"] for row in spread([{"c": 1.0}, {"c": 100.0}, {"c": None}], "c")]
+    [0.1, 0.7, None]
+    """
+    known = [math.log10(row[column]) for row in rows if row[column]]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    found = []
+    for row in rows:
+        at, tick = None, ""
+        if row[column]:
+            share = (math.log10(row[column]) - low) / (high - low) if high > low else 0.5
+            at, tick = round(0.1 + 0.6 * share, 3), f"{row[column]:.3g}"
+        found.append({**row, "at": at, "tick": tick})
+    return found
+
+
+def _letters(at: int) -> str:
+    """A, B, to Z, then AA."""
+    more, last = divmod(at, 26)
+    return (_letters(more - 1) if more else "") + chr(ord("A") + last)

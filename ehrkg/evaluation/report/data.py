@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
+from ehrkg.evaluation.agreement import ReviewSummary
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.verify.schema import Verified
 
@@ -24,7 +25,7 @@ class ReportData:
         pool: its frozen pool, which knows how frequent an answer is; ``None`` where it is not here.
         checks: the rows of ``ehrkg check``, as plain values.
         pictures: template id to a drawing of its chain of evidence, as SVG.
-        review: what clinicians found, as ``sections.review`` shows it; empty where none looked.
+        review: what clinicians found; ``None`` where none has read.
     """
 
     manifest: Mapping[str, Any]
@@ -37,7 +38,7 @@ class ReportData:
     pool: pa.Table | None = None
     checks: Sequence[Mapping[str, Any]] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
-    review: Mapping[str, Any] = field(default_factory=dict)
+    review: ReviewSummary | None = None
 
     @property
     def seed(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
+from ehrkg.evaluation.agreement import ReviewSummary
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.questions import sampled_items
 from ehrkg.foundation.ledger import Ledger
@@ -24,7 +25,7 @@ def gather_report(
     tables: Mapping[str, pa.Table],
     *,
     checks: Sequence[Mapping[str, Any]] = (),
-    review: Mapping[str, Any] | None = None,
+    review: ReviewSummary | None = None,
 ) -> ReportData:
     """What a report is made of, with the pictures of the questions that it shows.
 
@@ -51,5 +52,5 @@ def gather_report(
         pool=tables.get("pool"),
         checks=checks,
         pictures={name: explain_template(store, name).svg(f"{name}-") for name in shown},
-        review=review or {},
+        review=review,
     )

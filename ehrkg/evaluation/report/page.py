@@ -20,14 +20,17 @@ from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections import (
     checks,
     claims,
+    difficulty,
     failures,
     funnel,
     leaderboard,
+    measures,
     overview,
     provenance,
     questions,
     review,
     selection,
+    tasks,
     verdicts,
 )
 from ehrkg.foundation.storage import write_atomically
@@ -62,6 +65,10 @@ SECTIONS = (
         "claims", "Claims", "What these questions support, and what they do not", claims.collect
     ),
     Section("leaderboard", "Leaderboard", "Models and baselines", leaderboard.collect),
+    Section("tasks", "Tasks", "Task by model", tasks.collect),
+    Section("difficulty", "Difficulty", "What makes questions hard", difficulty.collect),
+    Section("calibration", "Calibration", "Do models know what they know?", measures.calibration),
+    Section("cost", "Cost", "Cost against accuracy", measures.cost),
     Section("checks", "Checks", "Is it sound?", checks.collect, private_keys=frozenset({"text"})),
     Section("review", "Review", "Review by clinicians", review.collect),
     Section(
@@ -185,6 +192,8 @@ def _environment() -> Environment:
         "place": charts.place,
         "log_share": charts.log_share,
         "renamed": charts.renamed,
+        "tagged": charts.tagged,
+        "spread": charts.spread,
         "named": partial(charts.renamed, name="model", value="accuracy"),
     }
     environment.globals["charts"] = environment.get_template("charts.j2").module

@@ -5,11 +5,13 @@ what is read aloud instead of them follow the same figures:
 
 - A whole number is a count. Under ``LEAST`` it is ``FEW``, shown as "<11"; from there on it is
   rounded up to the next multiple of ``STEP``, so that no difference of two counts, in one table or
-  between two, tells a small one (the way of OpenSAFELY's rounded outputs). What is whole and no
-  count (a number of options, a year) is given as text.
+  between two, tells a small one (the way of OpenSAFELY's rounded outputs): with five other parts
+  of a sum at least six values stay possible for the small one, in the worst case. What is whole
+  and no count (a number of options, a year) is given as text.
 - A share is worked out from the rounded counts, never from the true ones.
 - Any other figure (a mean, an end of an interval) stands only in a row that says how many
-  ``patients`` it rests on, and only where these are 11 or more.
+  ``patients`` it rests on, and only where these are 11 or more; where they are fewer, the row's
+  other counts (of questions, say) are left out too.
 - What a section names as private is empty, and private sections are left out altogether.
 """
 
@@ -38,35 +40,46 @@ class Few:
 FEW: Final = Few()
 
 
-def held_back(value: Any, private: frozenset[str] = frozenset(), *, enough: bool = False) -> Any:
+def held_back(
+    value: Any, private: frozenset[str] = frozenset(), *, enough: bool | None = None
+) -> Any:
     """A value as it may be passed on; see the rules above.
 
     Args:
         value: what a section gives: mappings and sequences of plain values.
         private: keys whose values are emptied, at any depth.
-        enough: whether the figures here rest on 11 patients or more.
+        enough: whether the figures here rest on 11 patients or more; None where nobody says.
 
-    >>> held_back({"patients": 7, "accuracy": 0.5, "task": "diagnosis"})
-    {'patients': <11, 'accuracy': None, 'task': 'diagnosis'}
+    Raises:
+        TypeError: a value is of a kind for which there is no rule.
+
+    >>> held_back({"patients": 7, "items": 30, "accuracy": 0.5, "task": "diagnosis"})
+    {'patients': <11, 'items': None, 'accuracy': None, 'task': 'diagnosis'}
     >>> held_back({"patients": 12, "accuracy": 0.5, "by": [{"items": 3, "low": 0.4}]})
     {'patients': 20, 'accuracy': 0.5, 'by': [{'items': <11, 'low': 0.4}]}
     """
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int):
-        return FEW if value < LEAST else -(-value // STEP) * STEP
+        return None if enough is False else _rounded(value)
     if isinstance(value, float):
         return value if enough else None
     if isinstance(value, Mapping):
-        if isinstance(value.get(PATIENTS), int):
-            enough = value[PATIENTS] >= LEAST
-        return {
+        patients = value.get(PATIENTS)
+        if isinstance(patients, int):
+            enough = patients >= LEAST
+        shown = {
             key: _emptied(part) if key in private else held_back(part, private, enough=enough)
             for key, part in value.items()
         }
+        return shown | ({PATIENTS: _rounded(patients)} if isinstance(patients, int) else {})
     if isinstance(value, Sequence):
         return [held_back(part, private, enough=enough) for part in value]
     raise TypeError(f"a section gave a {type(value).__name__}, of which nobody knows what it tells")
+
+
+def _rounded(count: int) -> int | Few:
+    return FEW if count < LEAST else -(-count // STEP) * STEP
 
 
 def _emptied(value: Any) -> Any:

@@ -24,7 +24,7 @@ def collect(data: ReportData) -> dict[str, Any] | str:
     told = [row for row in rows if row not in failed and (row["status"] != "ok" or row["value"])]
     return {
         "statuses": [
-            {"status": status, "checks": count}
+            {"status": status, "checks": str(count)}
             for status, count in sorted(
                 Counter(row["status"] for row in rows).items(),
                 key=lambda pair: place.get(pair[0], len(place)),

@@ -22,7 +22,7 @@ def collect(data: ReportData) -> dict[str, Any]:
         "tasks": sorted(pc.unique(data.templates["task"]).to_pylist()),
         "failed": sorted({row["rule"] for row in data.checks if row["status"] == "failed"}),
         "checked": bool(data.checks),
-        "untold": sum(row["status"] == "too few to tell" for row in data.checks),
-        "reviewed": bool(data.review),
+        "untold": str(sum(row["status"] == "too few to tell" for row in data.checks)),
+        "reviewed": data.review is not None,
         "synthetic": bool(data.manifest.get("planted")),
     }

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.funnel import reasons
+from ehrkg.evaluation.report.sections.measures import unread
 
 SHOWN = 12
 """Reasons told of each kind; the ledger has them all."""
@@ -48,6 +49,7 @@ def collect(data: ReportData) -> dict[str, Any]:
             if row["status"] == "failed"
         ],
         "checked": bool(data.checks),
+        "unread": unread(data),
         "verdicts": _verdict_reasons(data.verified.relations),
         "stages": [
             {"title": title, "reasons": found[:SHOWN], "more": str(max(len(found) - SHOWN, 0))}

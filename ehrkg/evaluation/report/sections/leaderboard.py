@@ -5,81 +5,76 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ehrkg.evaluation.breakdowns import macro
+from ehrkg.evaluation.comparison import pairwise, ranks_of
 from ehrkg.evaluation.report.data import ReportData
-from ehrkg.evaluation.settings import CONTROLS, PLAIN, Setting
-from ehrkg.evaluation.summary import accuracy_by, open_ended_by
+from ehrkg.evaluation.report.sections.settings_words import (
+    as_asked,
+    best_first,
+    patients_of,
+    setting_words,
+    with_controls,
+)
+
+RANKED_FROM = 30
+"""A model that was asked about fewer patients is not ranked: ranks are over what all answered."""
 
 
 def collect(data: ReportData) -> dict[str, Any] | str:
-    """Accuracy by task of each model and setting, at the least number of options, and in full."""
-    if not data.scores.num_rows:
-        return "no model and no baseline has answered"
-    rows = with_controls(accuracy_by(data.scores, seed=data.seed))
-    least = min((int(row["n_options"]) for row in rows), default=0)
-    shown = [row for row in rows if row["n_options"] == str(least)]
-    open_ended = [
-        row | {"setting": setting_words(row.get("setting", PLAIN))}
-        for row in open_ended_by(data.scores, seed=data.seed).to_pylist()
-    ]
+    """Macro accuracy over the tasks at the least number of options; ranks; every pair."""
+    choices = data.scores.filter(pc.equal(data.scores["format"], "mcq"))
+    if not choices.num_rows:
+        return "no model and no baseline has answered a question with options"
+    least = pc.min(choices["n_options"]).as_py()
+    shown = choices.filter(pc.equal(choices["n_options"], least))
+    told = macro(shown, data.templates, by="task", seed=data.seed)
+    rows = sorted(
+        with_controls(told.to_pylist(), ()),
+        key=best_first,
+    )
     return {
         "options": str(least),
-        "tasks": [
-            {
-                "task": task,
-                "rows": sorted(
-                    (row for row in shown if row["task"] == task and not row["key_source"]),
-                    key=lambda row: (-row["accuracy"], row["model"], row["setting"]),
-                ),
-            }
-            for task in sorted({row["task"] for row in shown})
-        ],
+        "chance": str(1 / least),
+        "tasks": sorted(pc.unique(shown["task"]).to_pylist()),
         "models": [row for row in rows if not row["key_source"]],
-        "open_ended": [row for row in open_ended if not row["key_source"]],
         "key_source": [row for row in rows if row["key_source"]],
-        "key_source_open": [row for row in open_ended if row["key_source"]],
+        "ranks": _ranks(choices, data.seed),
+        "pairs": _pairs(choices),
     }
 
 
-def with_controls(accuracy: pa.Table) -> list[dict[str, Any]]:
-    """One row a model, setting, task and number of options, with both controls beside it.
-
-    Args:
-        accuracy: ``summary.accuracy_by``.
-    """
-    rows: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
-    for row in accuracy.to_pylist():
-        asked = Setting.parse(row["setting"])
-        if not asked.perturbation:
-            key = (row["model"], without_control(asked).name, row["task"], row["n_options"])
-            rows.setdefault(key, {})[asked.control] = row
+def _ranks(choices: pa.Table, seed: int) -> list[dict[str, Any]]:
+    """Average ranks of the models that answered enough, with the patients that they rest on."""
+    plain = as_asked(choices)
+    patients = patients_of(plain, ("model", "setting"))
+    few = {pair for pair, count in patients.items() if count < RANKED_FROM}
+    named = zip(plain["model"].to_pylist(), plain["setting"].to_pylist(), strict=True)
+    ranked = plain.filter(pa.array([pair not in few for pair in named], pa.bool_()))
     return [
-        found[PLAIN]
-        | {"setting": setting_words(setting), "n_options": str(n_options)}
+        row
         | {
-            name: found[name]["accuracy"] if name in found else None
-            for name in CONTROLS
-            if name != PLAIN
+            "patients": _in_common(ranked, row["setting"]),
+            "setting": setting_words(row["setting"]),
+            "cells": str(row["cells"]),
         }
-        for (_, setting, _, n_options), found in sorted(rows.items())
-        if PLAIN in found
+        for row in ranks_of(ranked, seed=seed).to_pylist()
     ]
 
 
-def without_control(asked: Setting) -> Setting:
-    """The setting that a control belongs to; itself for what is none."""
-    from dataclasses import replace
+def _in_common(ranked: pa.Table, setting: str) -> int:
+    """Patients of the questions that all models but the key source answered in a setting."""
+    part = ranked.filter(
+        pc.and_(pc.equal(ranked["setting"], setting), pc.invert(ranked["key_source"]))
+    )
+    models = pc.count_distinct(part["model"]).as_py()
+    by_item = part.group_by(["item_id", "cluster"]).aggregate([("model", "count_distinct")])
+    shared = by_item.filter(pc.equal(by_item["model_count_distinct"], models))
+    return int(pc.count_distinct(shared["cluster"]).as_py())
 
-    return replace(asked, control=PLAIN)
 
-
-def setting_words(name: str) -> str:
-    """A setting's name as it is read.
-
-    >>> setting_words("likelihood+few_shot5"), setting_words("plain")
-    ('likelihood, few shot 5', 'plain')
-    """
-    asked = Setting.parse(name)
-    if asked.shots:
-        name = name.replace(f"few_shot{asked.shots}", f"few shot {asked.shots}")
-    return name.replace("+", ", ").replace("_", " ")
+def _pairs(choices: pa.Table) -> list[dict[str, Any]]:
+    return [
+        row | {"setting": setting_words(row["setting"])} for row in pairwise(choices).to_pylist()
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from ehrkg.evaluation.published import LABEL, publications
 from ehrkg.evaluation.report.data import ReportData
+from ehrkg.evaluation.report.sections.settings_words import setting_words
 
 
 def collect(data: ReportData) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def collect(data: ReportData) -> dict[str, Any]:
                 for name, count in sorted(graph.get("counts", {}).items())
             ],
         },
-        "evaluations": [_evaluation(one) for one in _listed(manifest.get("evaluations"))],
+        "evaluations": _evaluations(manifest),
         "forgotten": manifest.get("forgotten", {}).get("patients", 0),
     }
 
@@ -63,24 +64,22 @@ def as_text(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, default=str)
 
 
-def _listed(evaluations: Any) -> list[Any]:
-    """Evaluations as a list, whether the manifest keeps them by model or in a row."""
-    if isinstance(evaluations, Mapping):
-        return [
-            {"model": name} | (dict(one) if isinstance(one, Mapping) else {"settings": one})
-            for name, one in sorted(evaluations.items())
-        ]
-    return list(evaluations or ())
-
-
-def _evaluation(one: Mapping[str, Any]) -> dict[str, Any]:
-    settings = one.get("settings", ())
-    return {
-        "model": str(one.get("model", "")),
-        "settings": settings if isinstance(settings, str) else ", ".join(map(str, settings)),
-        "consent": as_words(one.get("consent")),
-        "versions": as_words(one.get("versions")),
-    }
+def _evaluations(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the manifest tells of models that answered, a row a model."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in manifest.get("evaluations", ()):
+        row = found.setdefault(
+            one["model"],
+            {
+                "model": one["model"],
+                "settings": "",
+                "where": "another machine" if one["remote"] else "this machine",
+                "consent": as_words(one["consent"]),
+                "versions": as_words(one["versions"]),
+            },
+        )
+        row["settings"] += (", " if row["settings"] else "") + setting_words(one["setting"])
+    return list(found.values())
 
 
 def as_words(value: Any) -> str:

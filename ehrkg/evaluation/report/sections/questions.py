@@ -11,10 +11,9 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from ehrkg.evaluation.report.data import ReportData
-from ehrkg.evaluation.report.sections.leaderboard import setting_words
 from ehrkg.evaluation.report.sections.overview import form_words
+from ehrkg.evaluation.report.sections.settings_words import as_asked, setting_words
 from ehrkg.evaluation.report.sections.verdicts import claim_words
-from ehrkg.evaluation.settings import PLAIN, Setting
 from ehrkg.foundation.hashing import order_by_hash
 
 SAMPLE = {"mcq": 6, "oeq": 3, "yesno": 3, "multi": 3}
@@ -145,11 +144,9 @@ def _question(
 def _answers(scores: pa.Table, chosen: pa.Table) -> dict[str, list[dict[str, Any]]]:
     """What each model said to each question, in settings that are no control."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    asked = only(scores, "item_id", chosen["item_id"].to_pylist())
+    asked = as_asked(only(scores, "item_id", chosen["item_id"].to_pylist()))
     for row in asked.sort_by([("model", "ascending"), ("setting", "ascending")]).to_pylist():
-        setting = Setting.parse(row["setting"])
-        if setting.control == PLAIN and not setting.perturbation:
-            found[row["item_id"]].append(row)
+        found[row["item_id"]].append(row)
     return found
 
 
@@ -165,7 +162,7 @@ def _answer(row: Mapping[str, Any], options: Sequence[str]) -> dict[str, Any]:
         "setting": setting_words(row["setting"]),
         "text": text or "no single option",
         "raw": (row["answered"] or "") if row["answered"] != text else "",
-        "mark": "right" if mark == 1 else "wrong" if not mark else f"right {mark:.0%} of the time",
+        "mark": "right" if mark == 1 else "wrong" if not mark else f"tie, {100 * mark:.0f} %",
         "right": mark == 1,
         "key_source": row["key_source"],
     }
