@@ -128,7 +128,8 @@ def clustered_means(
     for at in np.flatnonzero(agreed):
         n = float(cells.clusters[at])
         low[at], high[at] = wilson(float(cells.mean[at]) * n, n)
-    for n_clusters in np.unique(cells.clusters[~agreed]).tolist():
+    filled = ~agreed & (cells.clusters > 0)
+    for n_clusters in np.unique(cells.clusters[filled]).tolist():
         mine = np.flatnonzero(~agreed & (cells.clusters == n_clusters))
         sums, sizes = cells.of_groups(mine)
         drawn = np.concatenate(

@@ -46,7 +46,8 @@ def hostile(data: ReportData) -> ReportData:
 
 
 def with_model(data: ReportData, name: str = "test/model", **values: Any) -> ReportData:
-    """The same report with a model that answered some questions by likelihood, with its controls.
+    """The same report with a model that answered some questions by likelihood, with its controls,
+    and with its options in another order.
 
     Args:
         data: the report.
@@ -77,18 +78,14 @@ def with_model(data: ReportData, name: str = "test/model", **values: Any) -> Rep
         | values
         for row in asked.to_pylist()
     ]
-    told = {
-        "model": name,
-        "setting": "likelihood",
-        "remote": True,
-        "consent": {"no_training": True},
-    }
-    manifest = dict(data.manifest) | {
-        "evaluations": [
-            *data.manifest.get("evaluations", ()),
-            told | {"versions": {"inspect": "1"}},
-        ]
-    }
+    rows += [
+        row | {"setting": "perturbed:option_order+likelihood", "correct": 0.5}
+        for row in rows
+        if row["setting"] == "likelihood"
+    ]
+    told = {"model": name, "setting": "likelihood", "remote": True, "versions": {"inspect": "1"}}
+    told |= {"consent": {"no_training": True}}
+    manifest = dict(data.manifest) | {"evaluations": [told]}
     scores = pa.concat_tables([data.scores, pa.Table.from_pylist(rows, data.scores.schema)])
     return replace(data, manifest=manifest, scores=scores)
 

@@ -108,7 +108,7 @@ def test_the_report_shows_counts_that_the_files_hold(page, built_demo):
     for name in ("templates", "items"):
         assert f"<b>{pq.read_metadata(out / f'{name}.parquet').num_rows:,}</b>" in html
     said = ("not bedside diagnosis", "Not reviewed by clinicians", "key source")
-    for words in (*said, "test/model (likelihood)", "no training: yes", "Brier", "a thousand"):
+    for words in (*said, "test/model (likelihood)", "no training: yes", "Brier", "option order"):
         assert words.lower() in html.lower()
 
 

@@ -9,7 +9,13 @@ import pyarrow.compute as pc
 
 from ehrkg.evaluation.breakdowns import breakdown, macro
 from ehrkg.evaluation.report.data import ReportData
-from ehrkg.evaluation.report.sections.settings_words import as_asked, setting_words
+from ehrkg.evaluation.report.sections.selection import named_chapter
+from ehrkg.evaluation.report.sections.settings_words import (
+    as_asked,
+    best_first,
+    setting_words,
+)
+from ehrkg.evaluation.report.shareable import LEAST
 
 PARTS = (
     ("n_options", "number of options"),
@@ -22,7 +28,10 @@ PARTS = (
 
 
 def collect(data: ReportData) -> dict[str, Any] | None:
-    """Accuracy of each model by what its questions differ in, over all tasks together."""
+    """Accuracy of each model by what its questions differ in, over all tasks together.
+
+    A model that was asked about too few patients to tell of is left out.
+    """
     scores = as_asked(data.scores)
     scores = scores.filter(pc.equal(scores["format"], "mcq"))
     if not scores.num_rows:
@@ -38,7 +47,7 @@ def _part(data: ReportData, scores: pa.Table, by: str, title: str) -> dict[str, 
     together = scores.set_column(task, "task", pa.repeat("all", scores.num_rows))
     rows = breakdown(together, data.templates, by=by, pool=data.pool, seed=data.seed).to_pylist()
     averages = macro(scores, data.templates, by=by, pool=data.pool, seed=data.seed).to_pylist()
-    averages.sort(key=lambda row: (-row["accuracy"], row["model"], row["setting"]))
+    averages.sort(key=best_first)
     return {
         "title": title,
         "by": by,
@@ -55,6 +64,7 @@ def _part(data: ReportData, scores: pa.Table, by: str, title: str) -> dict[str, 
                 ],
             }
             for whole in averages
+            if whole["patients"] >= LEAST
         ],
     }
 
@@ -62,6 +72,8 @@ def _part(data: ReportData, scores: pa.Table, by: str, title: str) -> dict[str, 
 def _value(by: str, value: str) -> str:
     if by == "n_options":
         return f"{value} options"
+    if by == "chapter":
+        return named_chapter(*value.split(" ", 1)) if ":" in value else value
     if by == "sex":
         return {"F": "female", "M": "male"}.get(value, value)
     return value

@@ -93,9 +93,18 @@ def chapter_words(code: str) -> str:
     node = node_of(code)
     if node is None or not node.chapter:
         return "no chapter"
-    system, _, number = node.chapter.partition(":")
+    return named_chapter(node.chapter, node.chapter_name)
+
+
+def named_chapter(chapter: str, name: str) -> str:
+    """A chapter of an ICD tree in words.
+
+    >>> named_chapter("ICD9CM:7", "Diseases Of The Circulatory System")
+    'ICD-9 chapter 7: Diseases of the circulatory system'
+    """
+    system, _, number = chapter.partition(":")
     version = "ICD-9" if system.startswith("ICD9") else "ICD-10"
-    return f"{version} chapter {number}: {node.chapter_name.capitalize()}"
+    return f"{version} chapter {number}: {name.capitalize()}"
 
 
 def _place(chapter: str) -> tuple[str, int, str]:
