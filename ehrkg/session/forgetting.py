@@ -34,7 +34,7 @@ from ehrkg.graph import GraphStore, forgetting, open_store, readers
 from ehrkg.graph.schema import NODES
 from ehrkg.session.forgetting_evaluations import forget_answers, without_echoes
 from ehrkg.session.forgetting_reviews import forget_reviews
-from ehrkg.session.reporting import REPORT
+from ehrkg.session.reporting import REPORT, complete_scores
 from ehrkg.session.searching import Names, search_files, search_graph, told
 from ehrkg.session.storing import GRAPH
 from ehrkg.session.traces import (
@@ -196,8 +196,9 @@ class _Job:
         with self._graph(traces, new) as store:
             hospital = replace(readers.read_hospital(store), events=tables["events"])
             checks = self._checks(traces)
+            shown = tables | {"scores": complete_scores(tables["scores"])}
             report = evaluation.gather_report(
-                store, self._manifest, self._ledger, hospital, tables, checks=checks
+                store, self._manifest, self._ledger, hospital, shown, checks=checks
             )
         earlier = self._manifest.get("forgotten", {"patients": 0})
         self._manifest["forgotten"] = {"patients": earlier["patients"] + 1, "note": NOTE}

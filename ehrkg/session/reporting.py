@@ -56,7 +56,7 @@ def report_from(
         tables: its final tables by name, events among them.
     """
     hospital = replace(readers.read_hospital(store), events=tables["events"])
-    scores = _complete(tables["scores"])
+    scores = complete_scores(tables["scores"])
     return gather_report(
         store,
         manifest,
@@ -77,7 +77,7 @@ def kept_checks(out: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _complete(scores: pa.Table) -> pa.Table:
+def complete_scores(scores: pa.Table) -> pa.Table:
     """Scores with every column of the schema; what an older build lacks is null."""
     columns = [
         scores[field.name].cast(field.type)
