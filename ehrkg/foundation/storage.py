@@ -184,4 +184,5 @@ def _ranks(texts: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     order = pc.sort_indices(texts.dictionary).to_numpy()
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    return place[texts.indices.to_numpy()]
+    rows: npt.NDArray[np.int64] = place[texts.indices.to_numpy()]
+    return rows
