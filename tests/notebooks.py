@@ -44,6 +44,7 @@ def run(path: Path, demo: Path, folder: Path) -> NotebookNode:
         client = NotebookClient(
             notebook,
             config=talk,
+            coalesce_streams=True,
             kernel_name="python3",
             resources={"metadata": {"path": str(folder)}},
             startup_timeout=600,
