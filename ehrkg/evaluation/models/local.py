@@ -65,7 +65,8 @@ class LocalAPI(ModelAPI):
                 chances = []
         output = ModelOutput.from_content(self.model_name, text)
         # Inspect would fetch a tokenizer from the network to count them itself.
-        output.usage = ModelUsage()
+        read, wrote = (self._model.local.length(one) if one else 0 for one in (prompt, text))
+        output.usage = ModelUsage(input_tokens=read, output_tokens=wrote)
         output.metadata = {"chances": chances} if chances else None
         return output
 

@@ -94,13 +94,7 @@ def evaluate_model(
     """
     check_inspect()
     asked_model = model_named(model, terms.generation, base_url=base_url, name=name)
-    if asked_model.remote:
-        check_consent(
-            terms.consent,
-            model=asked_model.name,
-            scope="visit",
-            hospital_format=_format(benchmark),
-        )
+    check_allowed(asked_model, benchmark, terms)
     chosen = with_controls(settings, controls=controls)
     if asked_model.path is None and any(one.reading == LIKELIHOOD for one in chosen):
         raise UsageError(
@@ -108,8 +102,8 @@ def evaluate_model(
             todo="read its answers by letter, or name weights on this machine by their path",
         )
     questioning = Questioning(benchmark, chosen, limit=terms.limit, seed=terms.seed)
-    finished = _finished(benchmark) if terms.keep else None
-    with _place(finished, asked_model) as folder:
+    finished = build_of(benchmark) if terms.keep else None
+    with kept_in(finished, asked_model) as folder:
         run = _Asking(asked_model, questioning, terms, folder)
         put, replies = run.answered()
         scores = scores_of(
@@ -124,6 +118,21 @@ def evaluate_model(
     return scores
 
 
+def check_allowed(model: AskedModel, benchmark: Benchmark, terms: Terms) -> None:
+    """Refuse to send anything to a remote model without consent for what visits hold.
+
+    Raises:
+        UsageError: it is lacking.
+    """
+    if model.remote:
+        check_consent(
+            terms.consent,
+            model=model.name,
+            scope="visit",
+            hospital_format=_format(benchmark),
+        )
+
+
 def _format(benchmark: Benchmark) -> str:
     """How the hospital's tables were read, which decides what its terms ask for."""
     if "format" in benchmark.manifest:
@@ -134,14 +143,14 @@ def _format(benchmark: Benchmark) -> str:
     return next((row["format"] for row in rows if row["format"]), UNKNOWN)
 
 
-def _finished(benchmark: Benchmark) -> Path | None:
+def build_of(benchmark: Benchmark) -> Path | None:
     """The build that a benchmark was opened from, if it was one."""
     folder = benchmark.folder
     return folder if folder is not None and (folder / MANIFEST).is_file() else None
 
 
 @contextmanager
-def _place(out: Path | None, model: AskedModel) -> Iterator[Path]:
+def kept_in(out: Path | None, model: AskedModel) -> Iterator[Path]:
     """Where answers are recorded: with the build, held for as long; else for this call only."""
     if out is None:
         with TemporaryDirectory(prefix="ehrkg-evaluation-") as folder:
