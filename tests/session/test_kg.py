@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -59,20 +57,6 @@ def test_the_readmes_cuts_run_as_written(root: Path, built_demo, tmp_path, monke
     again = ehrkg.Benchmark.from_recipe("recipe.json", "out")
     assert again.fingerprint == held["part"].fingerprint
     assert any((tmp_path / "out-lm").iterdir())
-
-
-def test_the_example_runs_and_shows_what_it_says(root: Path, tmp_path):
-    done = subprocess.run(
-        [sys.executable, root / "examples" / "from_tables_to_benchmark.py", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "codes reach a concept" in done.stdout
-    assert "'supported'" in done.stdout
-    assert "'predicate': 'TREATS'" in done.stdout
-    assert "infores:" in done.stdout
 
 
 def test_a_users_pairs_need_no_hospital(tmp_path):
