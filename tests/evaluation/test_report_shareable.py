@@ -9,9 +9,12 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from ehrkg.cli import app
 from ehrkg.evaluation.report.page import HERE, render
 from ehrkg.evaluation.report.shareable import FEW, LEAST, STEP, held_back
+from ehrkg.foundation.errors import InputError
 from ehrkg.session.reporting import report_of_build
 from tests.browser import PHONE, visit
 from tests.evaluation.report_world import with_column, with_few, with_model
@@ -135,6 +138,15 @@ def test_what_a_section_gives_is_masked_unless_it_is_known_to_be_safe():
     assert shown == {"accuracy": None, "rows": [{"patients": FEW, "low": None, "deep": [None]}]}
     with pytest.raises(TypeError, match="nobody knows"):
         held_back({"set": {1, 2}})
+
+
+def test_the_command_writes_it_beside_the_build(built_demo, tmp_path):
+    said = CliRunner().invoke(app, ["report", str(built_demo / "benchmark"), "--shareable"])
+    written = built_demo / "benchmark-shareable.html"
+    assert said.output.strip() == f"Written: {written.resolve()}"
+    assert "To be passed on." in written.read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="no finished build"):
+        CliRunner().invoke(app, ["report", str(tmp_path)], catch_exceptions=False)
 
 
 def test_it_holds_in_a_browser(browser, passed_on, tmp_path):

@@ -40,6 +40,7 @@ def collect(data: ReportData) -> dict[str, Any] | str:
         "tasks": sorted(pc.unique(shown["task"]).to_pylist()),
         "models": [row for row in rows if not row["key_source"]],
         "key_source": [row for row in rows if row["key_source"]],
+        "ranked_from": str(RANKED_FROM),
         "ranks": _ranks(choices, data.seed),
         "pairs": _pairs(choices),
     }

@@ -70,7 +70,11 @@ def _accuracy(plain: pa.Table) -> dict[tuple[str, str], float]:
 
 
 def unread(data: ReportData) -> list[dict[str, Any]]:
-    """Answers that could not be read, by model, setting and format; models that gave none apart."""
+    """Answers that could not be read, by model, setting and format.
+
+    A baseline's answers need no reading: it is told of only where one failed.
+    """
+    asked = {one["model"] for one in data.manifest.get("evaluations", ())}
     keys = (*MODEL, "format")
     patients = patients_of(data.scores, keys) if data.scores.num_rows else {}
     return [
@@ -81,4 +85,5 @@ def unread(data: ReportData) -> list[dict[str, Any]]:
             "form": form_words(row["format"], 0) if row["format"] != "mcq" else "options",
         }
         for row in parse_failures(data.scores).to_pylist()
+        if row["failures"] or row["model"] in asked
     ]
