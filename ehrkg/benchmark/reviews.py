@@ -237,7 +237,9 @@ def standing(marks: Marks, items: Path) -> Reviews:
     ids = sorted({name for _, name in reviews})
     rows = questions_of(items, ids, _SHOWN)
     words = {row["item_id"]: shown_as(row["stem"], row["options"]) for row in rows}
-    return {key: one for key, one in reviews.items() if words.get(one.id) in {one.shown or None}}
+    return {
+        key: one for key, one in reviews.items() if one.id in words and words[one.id] == one.shown
+    }
 
 
 def questions_of(items: Path, ids: Iterable[str], columns: list[str]) -> list[dict[str, Any]]:

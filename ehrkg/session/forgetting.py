@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ehrkg import evaluation
 from ehrkg.ehr.pseudonyms import Pseudonyms
+from ehrkg.evaluation.agreement import review_summary
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import CheckError, InputError
 from ehrkg.foundation.growing import MANIFEST
@@ -198,7 +199,13 @@ class _Job:
             checks = self._checks(traces)
             shown = tables | {"scores": complete_scores(tables["scores"])}
             report = evaluation.gather_report(
-                store, self._manifest, self._ledger, hospital, shown, checks=checks
+                store,
+                self._manifest,
+                self._ledger,
+                hospital,
+                shown,
+                checks=checks,
+                review=review_summary(self._out),
             )
         earlier = self._manifest.get("forgotten", {"patients": 0})
         self._manifest["forgotten"] = {"patients": earlier["patients"] + 1, "note": NOTE}

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ehrkg
-from ehrkg.benchmark.reviews import QUESTION, Mark, read_marks
+from ehrkg.benchmark.reviews import QUESTION, Mark, asked, read_marks, shown_as
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import content_hash, file_hash
@@ -90,11 +90,15 @@ def review(out: Path, patient: str) -> None:
     """Marks and a sample of two questions of the patient and two of others; one line is torn."""
     templates = pq.read_table(out / "templates.parquet")
     mine = set(templates.filter(pc.equal(templates["patient"], patient))["id"].to_pylist())
-    items = pq.read_table(out / "items.parquet").select(["item_id", "template_id"]).to_pylist()
+    items = pq.read_table(out / "items.parquet").to_pylist()
+    shown = {row["item_id"]: shown_as(row["stem"], row["options"]) for row in items}
     own = [row["item_id"] for row in items if row["template_id"] in mine][:2]
     others = [row["item_id"] for row in items if row["template_id"] not in mine][:2]
     for name in (*own, *others):
-        append(out, Mark(QUESTION, name, "A", "answer", "2026-01-01T00:00:00Z", (0,)))
+        when = "2026-01-01T00:00:00Z"
+        append(out, Mark(QUESTION, name, "A", "answer", when, (0,), shown=shown[name]))
+        good = {row["name"]: row["good"] for row in asked()["ratings"]}
+        append(out, Mark(QUESTION, name, "A", "ratings", when, ratings=good))
     with (out / "review" / "marks.jsonl").open("a") as file:
         file.write(f'{{"what": "question", "id": "{own[0]}')
     drawn = {"question": {"ids": [*own, *others], "asked": 4, "by": [], "seed": 7}}
@@ -135,9 +139,10 @@ def test_nothing_of_the_patient_is_left_in_any_file(forgotten: World) -> None:
 def test_what_readers_said_of_others_stays(forgotten: World) -> None:
     assert {"review/marks.jsonl", "review/sample.json"} <= forgotten.holding_before
     marks = read_marks(forgotten.out)
-    assert (len(marks.lines), marks.torn) == (2, 0)
+    assert (len(marks.lines), marks.torn) == (4, 0)
     drawn = json.loads((forgotten.out / "review" / "sample.json").read_text())
-    assert drawn["question"]["ids"] == [one.id for one in marks.lines]
+    assert drawn["question"]["ids"] == [one.id for one in marks.lines if one.step == "answer"]
+    assert "Not reviewed by clinicians" not in (forgotten.out / "report.html").read_text("utf-8")
 
 
 def test_it_can_be_cut_off_at_any_moment(forgotten: World) -> None:
