@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import pyarrow.compute as pc
@@ -45,10 +45,14 @@ class Accepted:
 
         The answer with its concepts, equivalents in the other ICD version, descendants and (for a
         drug) other strings of it; and the same for everything else recorded at the answer's visit
-        that a supported relation of the task joins to the context.
+        that a supported relation of the task joins to the context, or to the one problem that the
+        stem asks about.
         """
+        context = template["context"]
+        sole = template["sole_indication"]
+        asked = {context[template["anchor_position"]]} if sole else set(context)
         found = set(self._meaning(template["answer"][0]))
-        for code in self.also_true(template):
+        for code in self._linked_to(asked, template):
             found |= self._meaning(code)
         return sorted(found)
 
@@ -57,8 +61,11 @@ class Accepted:
 
         Linked by a supported relation of the task to some event of the context.
         """
+        return self._linked_to(set(template["context"]), template)
+
+    def _linked_to(self, given: Set[str], template: Mapping[str, Any]) -> set[str]:
+        """What is recorded where the answer is, not in the stem, and linked to some of these."""
         visit = self._cohort.visits[template["target_visit"]]
-        context = set(template["context"])
         recorded = (
             {(order.code, order.route) for order in visit.orders if order.lasting}
             if tasks()[template["task"]].asks_for_drugs
@@ -66,9 +73,9 @@ class Accepted:
         )
         linked = self._linked[template["task"]]
         found: set[str] = set()
-        for code in context:
+        for code in given:
             found |= {answer for answer, _ in linked.get(code, set()) & recorded}
-        return found - context
+        return found - set(template["context"])
 
     def _meaning(self, code: str) -> frozenset[str]:
         if code not in self._meanings:

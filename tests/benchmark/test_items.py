@@ -260,6 +260,23 @@ def test_an_open_question_accepts_what_else_is_true_of_the_visit() -> None:
     )
     parts = (world.hospital, world.knowledge, world.mapping, world.verified)
     template = next(row for row in make_templates(*parts).to_pylist() if row["visit"] == "zv1")
-    template |= {"context": ["ICD10CM:A00.1", "ICD10CM:H00.1"]}
+    template |= {"context": ["ICD10CM:A00.1", "ICD10CM:H00.1"], "anchor_position": 0}
     found = set(Accepted(world.cohort, world.verified).of(template))
     assert {"DRUGBANK:R", "DRUGBANK:S", "DRUGNAME:secondol", "DRUGNAME:rightol 20 mg"} <= found
+
+
+def test_an_open_question_about_one_problem_accepts_no_drug_for_another() -> None:
+    world = drug_world()
+    world.drug("secondol", concept="DRUGBANK:S", atc="ATC:C01AA")
+    world.relation("DRUGNAME:secondol", "TREATS", "ICD10CM:H00.1", route="oral")
+    world.patient("z").visit(
+        ["ICD10CM:A00.1", "ICD10CM:H00.1"], [("rightol", "oral"), ("secondol", "oral")]
+    )
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    template = next(row for row in make_templates(*parts).to_pylist() if row["visit"] == "zv1")
+    template |= {"context": ["ICD10CM:A00.1", "ICD10CM:H00.1"], "anchor_position": 0}
+    accepted = Accepted(world.cohort, world.verified)
+    named = accepted.of(template | {"sole_indication": True})
+    assert "DRUGNAME:rightol" in named
+    assert "DRUGNAME:secondol" not in named
+    assert "DRUGNAME:secondol" in accepted.of(template | {"sole_indication": False})
