@@ -59,10 +59,14 @@ class Options:
 
     @cached_property
     def answer_thing(self) -> Ints:
-        """Of each question: the hash of its answer; of several, of the first."""
-        at = np.where(self.is_answer, np.arange(len(self.item)), len(self.item))
-        first: Ints = np.minimum.reduceat(at, self.starts) if len(self) else self.starts
-        return np.append(self.thing, 0)[first]
+        """Of each question: the hash of its answer; of several, the least.
+
+        Not that of the first: a question would be looked at because the first of the right ones is
+        of a half of the codes, and so the first places of that half would be right oftener.
+        """
+        held = np.where(self.is_answer, self.thing, np.iinfo(np.int64).max)
+        least: Ints = np.minimum.reduceat(held, self.starts) if len(self) else self.starts
+        return least
 
     def over_chance(self, scores: Floats, among: npt.NDArray[np.bool_] | None = None) -> Floats:
         """How right the highest score is, one number a question, as a multiple of chance.

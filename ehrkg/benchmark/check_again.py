@@ -6,11 +6,12 @@ stands in the files. A rule that nothing breaks is told of too: it was measured.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,16 +33,17 @@ from ehrkg.benchmark.draws import SHARED, group_rows, slice_of
 from ehrkg.benchmark.exclusions import NOT_IN_POOL, Questions, Screen, SiblingScreen
 from ehrkg.benchmark.places import claim_of
 from ehrkg.benchmark.pools import entity_of
+from ehrkg.benchmark.right_ones import asked_of
 from ehrkg.benchmark.shortlists import TOO_FAR, Ints
-from ehrkg.benchmark.support import Grid, Support
+from ehrkg.benchmark.support import Support
 from ehrkg.benchmark.surroundings import Surroundings
+from ehrkg.benchmark.wrong_options import Options, Wrong, options_by_template, ruled_out
 from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.tasks import TaskRelation, tasks
 from ehrkg.verify.schema import Verified
 
 PIECE = 8192
-SIBLING = "sibling"
 
 Found = tuple[str, str, int, list[str]]
 """A rule's name, what it says, how many were looked at, and the ids of those that break it."""
@@ -227,7 +229,7 @@ def distractors_again(
     support = Support(facts.cohort, facts.knowledge, facts.verified)
     broken: dict[str, list[str]] = defaultdict(list)
     looked: Counter[str] = Counter()
-    by_template = _options_by_template(items)
+    by_template = options_by_template(items)
     for (task, era), at in group_rows(templates, facts.cohort).items():
         for of_kin in (False, True):
             mine = by_template[of_kin]
@@ -256,30 +258,6 @@ def distractors_again(
         yield f"distractor: {reason}", text, looked[reason], sorted(set(broken[reason]))
 
 
-Options = dict[str, list[tuple[str, str, list[str]]]]
-"""By template: its questions, each with its strategy and wrong options."""
-
-
-def _options_by_template(items: pa.Table) -> dict[bool, Options]:
-    """Question and wrong options of every template; those of strategy ``sibling`` apart."""
-    found: dict[bool, Options] = {False: defaultdict(list), True: defaultdict(list)}
-    names = ["item_id", "template_id", "strategy", "option_codes", "distractor_reasons", "format"]
-    for batch in items.select(names).to_batches(max_chunksize=PIECE):
-        for row in batch.to_pylist():
-            wrong = [
-                code
-                for code, why in zip(row["option_codes"], row["distractor_reasons"], strict=True)
-                if why not in ("answer", "")
-            ]
-            if row["format"] == "yesno" and row["distractor_reasons"][:1] == ["answer"]:
-                wrong = []
-            if wrong:
-                strategy = row["strategy"]
-                kin = strategy == SIBLING
-                found[kin][row["template_id"]].append((row["item_id"], strategy, wrong))
-    return found
-
-
 class _Judge:
     """Judges the distractors of the templates of one task and ICD version.
 
@@ -293,6 +271,7 @@ class _Judge:
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, row in enumerate(screen.pool.rows):
             self._places[row["code"]].append(place)
+        self._routes = sorted({row["route"] for row in screen.pool.rows})
 
     def piece(
         self, templates: pa.Table, asked: Ints, options: Options, start: int
@@ -321,41 +300,50 @@ class _Judge:
         if not ordered:
             return found, looked
         asked = [
-            _Wrong(at, item, strategy, self._places[code])
+            Wrong(one.item, [(at, place) for place in self._places[code]])
             for at, row in enumerate(ordered)
-            for item, strategy, wrong in options[row["id"]]
-            for code in wrong
+            for one in options[row["id"]]
+            for code in one.wrong
         ]
-        questions = Counter(strategy for row in ordered for _, strategy, _ in options[row["id"]])
+        questions = Counter(one.strategy for row in ordered for one in options[row["id"]])
         for reason, grid in screen.reasons(ordered):
             looked[reason] += questions.total()
-            found[reason] = _ruled_out(asked, grid)
-        found[NOT_IN_POOL] += [one.item for one in asked if not one.places]
-        everybody = np.ones((len(ordered), len(screen.pool.rows)), dtype=bool)
-        aside = Questions(ordered, screen.pool, screen.answers(ordered), everybody, {})
+            found[reason] = ruled_out(asked, grid)
+        found[NOT_IN_POOL] += [one.item for one in asked if not one.cells]
         for name, n in questions.items():
             looked[name] += n
+            rows_too, wrong = self._promised(name, ordered, options)
+            everybody = np.ones((len(rows_too), len(screen.pool.rows)), dtype=bool)
+            aside = Questions(rows_too, screen.pool, screen.answers(rows_too), everybody, {})
             out = STRATEGIES[name].steps(aside, self._about) == TOO_FAR
-            found[name] = _ruled_out([one for one in asked if one.strategy == name], out)
+            found[name] = ruled_out(wrong, out)
         return found, looked
 
+    def _promised(
+        self, strategy: str, ordered: Sequence[Mapping[str, Any]], options: Options
+    ) -> tuple[list[Mapping[str, Any]], list[Wrong]]:
+        """The wrong options of a strategy, each beside what is right: near to one is enough.
 
-class _Wrong(NamedTuple):
-    """A wrong option: of which template (by place), which question, and where it is in the pool."""
-
-    at: int
-    item: str
-    strategy: str
-    places: list[int]
-
-
-def _ruled_out(asked: Sequence[_Wrong], grid: Grid) -> list[str]:
-    """The questions one of whose wrong options has all its places ruled out, one an option."""
-    there = [one for one in asked if one.places]
-    if not there:
-        return []
-    lengths = np.array([len(one.places) for one in there], dtype=np.int64)
-    places = np.array([place for one in there for place in one.places], dtype=np.int64)
-    rows = np.repeat(np.array([one.at for one in there], dtype=np.int64), lengths)
-    out = np.logical_and.reduceat(np.asarray(grid)[rows, places], np.cumsum(lengths) - lengths)
-    return [there[at].item for at in np.flatnonzero(out).tolist()]
+        Returns:
+            The templates, and after them these as if they asked for what else is right; and the
+            wrong options, with their places in both.
+        """
+        pool, task = self._screen.pool, self._screen.task
+        rows, wrong = list(ordered), list[Wrong]()
+        for at, row in enumerate(ordered):
+            for one in options[row["id"]]:
+                if one.strategy != strategy:
+                    continue
+                here = [at]
+                for option in itertools.product(one.right, self._routes):
+                    if (
+                        option[0] != row["answer"][0]
+                        and entity_of(task, *option, self._cohort) in pool.at
+                    ):
+                        here.append(len(rows))
+                        rows.append(asked_of(row, option))
+                wrong += [
+                    Wrong(one.item, list(itertools.product(here, self._places[code])))
+                    for code in one.wrong
+                ]
+        return rows, wrong

@@ -29,6 +29,7 @@ from ehrkg.benchmark.check_rules import (
     residual_options,
     unlevelled,
 )
+from ehrkg.benchmark.check_several import numbers_right, unlevelled_sets
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.draws import SHARED
 from ehrkg.benchmark.hiding import TrueShare
@@ -172,7 +173,7 @@ def check(
     found = list(_rules(benchmark, facts.cohort if facts else cohort))
     if facts is not None:
         found += _again(benchmark, facts)
-    found += [*_balance(benchmark), *_number_right(benchmark), *_adversaries(benchmark, encoder)]
+    found += [*_balance(benchmark), *_several(benchmark), *_adversaries(benchmark, encoder)]
     found += [_true_share(estimate) for estimate in true_distractors]
     return CheckReport(tuple(found))
 
@@ -266,13 +267,17 @@ def _balance(benchmark: Benchmark) -> Iterator[CheckRow]:
         yield CheckRow(name, task, looked, float(len(off)), 0.0, status, text)
 
 
-def _number_right(benchmark: Benchmark) -> Iterator[CheckRow]:
-    """How far the number of right options is known beforehand, where several are."""
-    part = benchmark.filter(format="multi")
-    tasks_of = np.array(part.column("task").to_pylist(), dtype=object)
-    n_right = np.asarray(pc.list_value_length(part.column("answer")), dtype=np.int64)
-    for task in sorted(set(tasks_of.tolist())):
-        mine = n_right[tasks_of == task]
+def _several(benchmark: Benchmark) -> Iterator[CheckRow]:
+    """Of questions with several right ones: their odds, and how far their number is known."""
+    for task, strategy, off, looked in unlevelled_sets(benchmark):
+        text = "each code is right about as often as the right ones of its questions are many"
+        if off:
+            text += f"; {len(off)} of {looked} codes are not, such as {off[0]}"
+        required = strategy == REQUIRED
+        name = "balance, several right" + ("" if required else f", {strategy}")
+        status = OK if not off else FAILED if required else REPORTED
+        yield CheckRow(name, task, looked, float(len(off)), 0.0, status, text)
+    for task, mine in numbers_right(benchmark):
         most = int(np.bincount(mine).argmax())
         share = float((mine == most).mean())
         text = f"{most} options are right in {share:.0%} of the questions of which several are"

@@ -312,9 +312,9 @@ def group_rows(templates: pa.Table, cohort: Cohort) -> dict[tuple[str, str], Int
     return {key: np.array(rows, dtype=np.int64) for key, rows in sorted(found.items())}
 
 
-def pieces(templates: pa.Table, rows: Ints) -> list[pa.Table]:
+def pieces(templates: pa.Table, rows: Ints, columns: Sequence[str] = LOOKED_AT) -> list[pa.Table]:
     """What a draw looks at of some templates, a table a piece."""
-    table = templates.select(list(LOOKED_AT)).take(pa.array(rows))
+    table = templates.select(list(columns)).take(pa.array(rows))
     return [table.slice(start, PIECE) for start in range(0, len(rows), PIECE)]
 
 

@@ -1,7 +1,8 @@
 """Questions: templates, their distractors and their words, put together.
 
 A question is a function of its template, format, number of options, strategy, phrasing, history,
-the seed and the build's pool. Balancing decides which questions stand, never what a question says.
+the seed and the build's pool. Balancing decides which questions stand, never what a question says;
+but where several options are right, both are chosen together, out of all templates.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from ehrkg.benchmark.distractors import STRATEGIES
 from ehrkg.benchmark.draws import PIECE, SHARED, STAGE, YES_NO, Drawn, World, draw_all
 from ehrkg.benchmark.giveaways import context_rules
 from ehrkg.benchmark.pools import make_pool
+from ehrkg.benchmark.right_ones import MULTI, OPTIONS, RightOnes
 from ehrkg.benchmark.schema import ITEMS
-from ehrkg.benchmark.several import MULTI, OPTIONS, YESNO, Multi, YesNo
+from ehrkg.benchmark.several import YESNO, Multi, YesNo
+from ehrkg.benchmark.several_draws import draw_several
 from ehrkg.benchmark.support import Support
 from ehrkg.benchmark.writing import (
     ALIKE,
@@ -169,7 +172,6 @@ class _Making:
         _refuse_unknown(formats, strategies, history)
         self._templates = templates.sort_by("id")
         self._cohort = Cohort(hospital, knowledge, mapping)
-        self._verified = verified
         self._formats, self._history, self._seed = formats, history, seed
         self._ledger = ledger if ledger is not None else Ledger()
         self._workers = workers or workers_for(-(-templates.num_rows // PIECE), least=SHARED)
@@ -178,16 +180,26 @@ class _Making:
             self._templates,
             make_pool(templates, self._cohort, support, mapping),
             World(self._cohort, support, verified, seed),
-            sizes=sorted({FORMATS[name] for name in formats} - {0}),
+            sizes=sorted({FORMATS[name] for name in formats if name != MULTI} - {0}),
             strategies=strategies,
             ledger=self._ledger,
+            progress=progress or Silent(),
+            workers=self._workers,
+        )
+        self._accepted = Accepted(self._cohort, verified)
+        self._right_ones = RightOnes(self._templates, self._cohort, self._accepted, seed)
+        self._several = draw_several(
+            self._templates,
+            self.pool,
+            World(self._cohort, support, verified, seed),
+            self._right_ones,
+            strategies=strategies if MULTI in formats else (),
             progress=progress or Silent(),
             workers=self._workers,
         )
 
     def tables(self) -> Iterator[pa.Table]:
         """The questions, sorted, a piece at a time; at their end the ledger is complete."""
-        accepted = Accepted(self._cohort, self._verified)
         choices = [
             Choices(part, self._cohort, self._seed)
             for part in self.drawn
@@ -196,11 +208,7 @@ class _Making:
         yesno = [
             YesNo(part, self._cohort, self._seed) for part in self.drawn if part.n_options == YES_NO
         ]
-        multi = [
-            Multi(self._templates, [part], self._cohort, accepted, self._seed)
-            for part in self.drawn
-            if part.n_options == OPTIONS and MULTI in self._formats and not part.strategy.of_kin
-        ]
+        multi = [Multi(part, self._right_ones, self._cohort, self._seed) for part in self._several]
         open_for = self._open_ended()
 
         def write(piece: Piece) -> Written:
@@ -210,7 +218,7 @@ class _Making:
                 *(one.items(piece, dropped) for one in choices),
                 *(one.items(piece) for one in yesno),
                 *(one.items(piece, dropped) for one in multi),
-                open_items(piece, accepted, wanted),
+                open_items(piece, self._accepted, wanted),
             ]
             return Written(tables, dropped)
 

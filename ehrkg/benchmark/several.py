@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ehrkg.benchmark.accepted import Accepted
 from ehrkg.benchmark.cohort import Cohort
 from ehrkg.benchmark.draws import Drawn
-from ehrkg.benchmark.giveaways import Answer, Giveaways
 from ehrkg.benchmark.names import option_names, phrase
-from ehrkg.benchmark.pools import entity_of
+from ehrkg.benchmark.right_ones import MULTI, OPTIONS, RightOnes
+from ehrkg.benchmark.several_draws import BALANCE, SINGLE, TOO_FEW, DrawnSets
 from ehrkg.benchmark.shortlists import Ints
 from ehrkg.benchmark.writing import ALIKE, Piece, as_items
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64, order_by_hash
-from ehrkg.propose.tasks import tasks
 
-YESNO, MULTI = "yesno", "multi"
+YESNO = "yesno"
 
 PRESUMED = "presumed"
 """The flag of a "no" that nothing recorded contradicts."""
-
-OPTIONS = 6
-"""Options of a question with several right answers."""
-
-RIGHT = (2, 3)
-"""How many of them are right, least and most."""
 
 _STRINGS = pa.list_(pa.string())
 
@@ -94,37 +86,19 @@ class YesNo:
 class Multi:
     """Asks for all that is right: the answer, and other templates' answers at the same place.
 
-    Another template's answer counts if a supported relation joins it to this stem too and nothing
-    in this stem gives it away; so every right option is one that the rules on answers passed.
-
     Args:
-        templates: TEMPLATES, sorted by id: where others' answers come from.
-        drawn: the draws of six options by which the wrong ones are chosen, by task and era.
+        drawn: the draw of what is right and wrong, of one task, ICD version and strategy.
+        right_ones: finds what is right.
         cohort: facts about codes.
-        accepted: what is linked to a stem.
-        seed: chooses and orders.
+        seed: orders options.
     """
 
-    REASONS = ("single_answer", "too_few_distractors", ALIKE)
+    REASONS = (SINGLE, TOO_FEW, BALANCE, ALIKE)
     """Why a template has no such question."""
 
-    def __init__(
-        self,
-        templates: pa.Table,
-        drawn: Iterable[Drawn],
-        cohort: Cohort,
-        accepted: Accepted,
-        seed: int,
-    ) -> None:
-        self._drawn, self._cohort, self._accepted = list(drawn), cohort, accepted
-        self._giveaways = Giveaways(cohort)
-        self._seed = seed
-        self._beside: dict[tuple[str, str, str], list[tuple[str, str]]] = defaultdict(list)
-        names = ("task", "visit", "target_visit", "answer", "answer_route")
-        for task, visit, target, answer, route in zip(
-            *(templates[name].to_pylist() for name in names), strict=True
-        ):
-            self._beside[task, visit, target].append((answer[0], route))
+    def __init__(self, drawn: DrawnSets, right_ones: RightOnes, cohort: Cohort, seed: int) -> None:
+        self._drawn, self._right_ones = drawn, right_ones
+        self._cohort, self._seed = cohort, seed
 
     def items(self, piece: Piece, dropped: Counter[str]) -> pa.Table:
         """The questions of a piece's templates.
@@ -133,53 +107,42 @@ class Multi:
             piece: the templates.
             dropped: counts those without a question, by reason ("multi: single_answer").
         """
-        found: list[tuple[int, Drawn, dict[str, Any]]] = []
-        for drawn in self._drawn:
-            low, high = np.searchsorted(drawn.rows, (piece.start, piece.start + len(piece.rows)))
-            for place in range(low, high):
-                at = int(drawn.rows[place]) - piece.start
-                made = self._question(piece.rows[at], drawn, drawn.members[place])
-                if isinstance(made, str):
-                    dropped[f"{MULTI}: {made}"] += 1
-                else:
-                    found.append((at, drawn, made))
-        at_all: Ints = np.array([at for at, _, _ in found], dtype=np.int64)
+        drawn, start = self._drawn, piece.start
+        found: list[tuple[int, dict[str, Any]]] = []
+        low, high = np.searchsorted(drawn.rows, (start, start + len(piece.rows)))
+        for place in range(low, high):
+            at = int(drawn.rows[place]) - start
+            made = str(drawn.why_not[place]) or self._question(piece.rows[at], place)
+            if isinstance(made, str):
+                dropped[f"{MULTI}: {made}"] += 1
+            else:
+                found.append((at, made))
+        at_all: Ints = np.array([at for at, _ in found], dtype=np.int64)
         shared = piece.items(
             at_all,
             form=MULTI,
             n_options=OPTIONS,
-            strategy=found[0][1].strategy.name if found else "",
+            strategy=drawn.strategy.name,
             stems=[piece.stem(at, MULTI) for at in at_all.tolist()],
         )
         columns = {
-            name: pa.array([made[name] for _, _, made in found], _STRINGS)
+            name: pa.array([made[name] for _, made in found], _STRINGS)
             for name in ("options", "option_codes", "distractor_reasons", "answer")
         }
         none = pa.array(np.full(len(found), -1, np.int32))
         return as_items(shared | columns | {"answer_index": none})
 
-    def _question(
-        self, row: Mapping[str, Any], drawn: Drawn, members: Ints
-    ) -> dict[str, Any] | str:
-        """The columns of a question, or why there is none (one of ``REASONS``)."""
-        right = self._right(row)
-        if len(right) < RIGHT[0]:
-            return "single_answer"
-        pool, task = drawn.pool, row["task"]
-        held = [
-            pool.at[entity]
-            for entity in (entity_of(task, code, route, self._cohort) for code, route in right)
-            if entity in pool.at
-        ]
-        wrong = [int(one) for one in members if one >= 0 and not pool.clash[one, held].any()]
-        wrong = wrong[: OPTIONS - len(right)]
-        if len(right) + len(wrong) < OPTIONS:
-            return "too_few_distractors"
+    def _question(self, row: Mapping[str, Any], place: int) -> dict[str, Any] | str:
+        """The columns of a question, or ``ALIKE`` if no name tells two options apart."""
+        drawn = self._drawn
+        right = self._right_ones.of(row, drawn.pool)
         reasons = dict.fromkeys(right, "answer")
-        for one in wrong:
-            other = pool.rows[one]
-            why = drawn.strategy.reason(pool.rows[held[0]], other, 0)
-            reasons[other["code"], other["route"]] = why
+        for turn, one in enumerate(drawn.wrong[place].tolist()):
+            if one >= 0:
+                other = drawn.pool.rows[one]
+                like = drawn.pool.rows[drawn.rights[place, turn % len(right)]]
+                why = drawn.strategy.reason(like, other, int(drawn.steps[place, turn]))
+                reasons[other["code"], other["route"]] = why
         keys = {f"{code}\x1f{route}": (code, route) for code, route in reasons}
         order = [keys[key] for key in order_by_hash(keys, self._seed, MULTI, row["id"])]
         try:
@@ -194,27 +157,3 @@ class Multi:
                 name for name, option in zip(names, order, strict=True) if option in set(right)
             ],
         }
-
-    def _right(self, row: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The answer and others that are right as well, none related to another."""
-        mine = (row["answer"][0], row["answer_route"])
-        linked = self._accepted.also_true(row)
-        others = sorted(
-            {
-                option
-                for option in self._beside[row["task"], row["visit"], row["target_visit"]]
-                if option[0] in linked and option != mine
-            },
-            key=lambda option: (hash64(self._seed, MULTI, row["id"], *option), option),
-        )
-        right = [mine]
-        span = tasks()[row["task"]].span
-        for code, route in others:
-            answer = Answer(row["task"], code, route, span)
-            if (
-                len(right) < RIGHT[1]
-                and not any(code in self._cohort.related(other) for other, _ in right)
-                and not any(self._giveaways.reason(event, answer) for event in row["context"])
-            ):
-                right.append((code, route))
-        return right

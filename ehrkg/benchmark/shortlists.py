@@ -37,6 +37,9 @@ TIE = 1e-10
 
 NOBODY = -1
 
+BEFORE = 1000.0
+"""More than luck and steps ever amount to."""
+
 
 @dataclass(frozen=True)
 class Shortlist:
@@ -72,13 +75,16 @@ class Shortlist:
         )
 
 
-def shortlist(questions: Questions, steps: Steps, *, seed: int) -> Shortlist:
+def shortlist(
+    questions: Questions, steps: Steps, *, seed: int, first: npt.NDArray[np.bool_] | None = None
+) -> Shortlist:
     """The candidates that each question draws from.
 
     Args:
         questions: with who is allowed.
         steps: how far each candidate is off, len(questions) x len(pool); TOO_FAR where it is out.
         seed: names the draw.
+        first: members of the pool that come before all others, whatever their luck.
     """
     allowed = questions.allowed & (steps != TOO_FAR)
     row, column = np.nonzero(allowed)
@@ -89,7 +95,8 @@ def shortlist(questions: Questions, steps: Steps, *, seed: int) -> Shortlist:
     luck = np.full(allowed.shape, -np.inf)
     luck[row, column] = np.round(gumbel - settings()["widening"]["step_cost"] * steps[allowed], 5)
     luck -= np.arange(allowed.shape[1]) * TIE
-    best = _best(luck, min(LONGEST, allowed.shape[1]))
+    ordered = luck if first is None else luck + BEFORE * first
+    best = _best(ordered, min(LONGEST, allowed.shape[1]))
     shape = (len(allowed), LONGEST)
     members = np.full(shape, NOBODY, np.int32)
     scores = np.full(shape, -np.inf, np.float32)
@@ -99,7 +106,7 @@ def shortlist(questions: Questions, steps: Steps, *, seed: int) -> Shortlist:
     there = np.isfinite(scores[:, :n])
     members[:, :n] = np.where(there, best, NOBODY)
     stepped[:, :n] = np.where(there, np.take_along_axis(steps, best, axis=1), 0)
-    return Shortlist(members, scores, stepped, _clashes(members, questions.pool.clash))
+    return Shortlist(members, scores, stepped, clashes(members, questions.pool.clash))
 
 
 def _best(luck: Scores, n: int) -> Ints:
@@ -112,8 +119,13 @@ def _best(luck: Scores, n: int) -> Ints:
     return np.take_along_axis(some, order, axis=1).astype(np.int64)
 
 
-def _clashes(members: npt.NDArray[np.int32], clash: Grid) -> npt.NDArray[np.uint32]:
-    """Which places of a row may not stand beside each place, as bits."""
+def clashes(members: npt.NDArray[np.int32], clash: Grid) -> npt.NDArray[np.uint32]:
+    """Which places of a row may not stand beside each place, as bits.
+
+    Args:
+        members: positions in the pool; NOBODY in places that are empty.
+        clash: which two members may not stand in one question.
+    """
     bits = np.zeros(members.shape, np.uint32)
     there = members >= 0
     for place in range(members.shape[1]):

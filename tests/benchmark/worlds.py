@@ -87,3 +87,31 @@ def sound() -> Benchmark:
         events=world.hospital.events,
         pool=made.pool,
     )
+
+
+def many_sets(n_causes: int = 16, n_patients: int = 220) -> World:
+    """Causes with three effects each, most of which a patient has; some are better known."""
+    world = World()
+    for at in range(n_causes):
+        cause, word = f"ICD10CM:A{at:02d}.1", chr(97 + at)
+        world.diagnosis(cause, f"Causing {word * 4}", concept=f"MONDO:c{at}", ccsr=[f"C{at}"])
+        for turn, kind in enumerate(("Early", "Later", "Final")):
+            effect, concept = f"ICD10CM:{'BDE'[turn]}{at:02d}.1", f"MONDO:e{turn}{at}"
+            name = f"{kind} {word}{kind[:2].lower()}yz"
+            world.diagnosis(effect, name, concept=concept, ccsr=[f"E{turn}{at}"])
+            world.relation(cause, "CAUSES", effect)
+            world.edge(f"MONDO:c{at}", "CAUSES", concept)
+            for more in range(hash64("degree", turn, at) % 6):
+                world.edge(f"MONDO:m{more}", "CAUSES", concept)
+    for at in range(8):
+        name = f"Bystanding {chr(110 + at) * 4}"
+        world.diagnosis(f"ICD10CM:H{at:02d}.1", name, concept=f"MONDO:b{at}", ccsr=[f"B{at}"])
+    for at in range(n_patients):
+        cause = hash64("cause", at) % n_causes
+        beside = {f"ICD10CM:H{hash64('beside', at, turn) % 8:02d}.1" for turn in range(2)}
+        missing = {kind for kind in "BDE" if hash64("missing", kind, at) % 100 < ord(kind) - 50}
+        codes = [f"ICD10CM:{kind}{cause:02d}.1" for kind in "ABDE" if kind not in missing]
+        world.patient(f"p{at:03d}", sex="FM"[at % 2]).visit(
+            [*codes, *sorted(beside)], age=50 + at % 20
+        )
+    return world
