@@ -15,7 +15,8 @@ but nothing is left to luck: the order is that of the questions, there and back.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ so much any code may be off, for whoever meets it once has nowhere to learn of i
 
 TURNS = (8, 32)
 """How often each question is looked at, least and most; then what is not level goes."""
+
+KEPT = 50_000
+"""Questions that are kept as plain numbers, ten kilobytes each; of more, each is read anew."""
 
 WORK = 400_000
 """Looks at a question in all, beyond the least: bounds the turns by size."""
@@ -149,13 +153,14 @@ class _Scale:
 
     def __init__(self, sets: Sets) -> None:
         self._k = sets.n_options
-        self._asked = [_Question.of(sets, at) for at in range(len(sets))]
+        self._sets = sets
+        self._known: dict[int, _Question] = {}
         self._axes = [axis.tolist() for axis in sets.axes]
         self._surplus = [0] * sets.size  # in parts of k: right (k - r), wrong -r a time
         self._expected = [0] * sets.size  # the sum of r over the questions of a code
         self._lean = [0.0] * (len(self._axes) * WAYS)
         self.held: dict[int, list[int]] = {}
-        self.too_few = [self._choose(one, 0.0) is None for one in self._asked]
+        self.too_few = [self._choose(self._asked(at), 0.0) is None for at in range(len(sets))]
 
     def turn(self, pressure: float, *, backwards: bool) -> None:
         """Take each question out and, if it is worth what it unlevels, in again.
@@ -164,12 +169,12 @@ class _Scale:
             pressure: what an answer too many or too few costs, in questions.
             backwards: begin with the last.
         """
-        order = range(len(self._asked))
+        order = range(len(self._sets))
         for at in reversed(order) if backwards else order:
             if self.too_few[at]:
                 continue
             self._take_out(at)
-            places = self._choose(self._asked[at], pressure)
+            places = self._choose(self._asked(at), pressure)
             if places is not None and self._cost(at, places, pressure) < 1:
                 self._put_in(at, places)
 
@@ -192,9 +197,10 @@ class _Scale:
         Args:
             pressure: as of ``turn``.
         """
-        for at, one in enumerate(self._asked):
+        for at in range(len(self._sets)):
             if at in self.held or self.too_few[at]:
                 continue
+            one = self._asked(at)
             places = self._choose(one, pressure)
             if places is None:
                 continue
@@ -209,33 +215,53 @@ class _Scale:
 
     # ---- one question ----
 
+    def _asked(self, at: int) -> _Question:
+        """A question; kept unless there are too many to keep."""
+        found = self._known.get(at)
+        if found is None:
+            found = _Question.of(self._sets, at)
+            if len(self._sets) <= KEPT:
+                self._known[at] = found
+        return found
+
     def _choose(self, one: _Question, pressure: float) -> list[int] | None:
         """Places of the wrong ones that unlevel least, the right ones in turn; None: too few."""
         n_right = len(one.rights)
+        pulls = self._pulls()
+        share = LEANING / (self._k - n_right)
+        costs = [
+            pressure
+            * (
+                self._price(code, -n_right, n_right)
+                + share * sum(map(mul, pulls, self._alone(one, place)))
+            )
+            - NEARER * one.luck[place]
+            if code >= 0
+            else 0.0
+            for place, code in enumerate(one.members)
+        ]
         chosen: list[int] = []
         barred = 0
         for turn in range(self._k - n_right):
-            best, least = -1, 0.0
-            for place in one.by_right[turn % n_right]:
-                if barred >> place & 1:
-                    continue
-                code = one.members[place]
-                cost = pressure * (
-                    self._price(code, -n_right, n_right)
-                    + self._leaning_of(one, [code]) / (self._k - n_right)
-                )
-                cost -= NEARER * one.luck[place]
-                if best < 0 or cost < least:
-                    best, least = place, cost
-            if best < 0:
+            matched = one.by_right[turn % n_right]
+            left = [place for place in matched if not barred >> place & 1]
+            if not left:
                 return None
+            best = min(left, key=costs.__getitem__)
             chosen.append(best)
             barred |= one.clash[best] | 1 << best
         return chosen
 
+    def _alone(self, one: _Question, place: int) -> list[float]:
+        """How right ones stand beside one candidate."""
+        if place not in one.alone:
+            one.alone[place] = self._standing(one, [one.members[place]])
+        return one.alone[place]
+
     def _cost(self, at: int, places: list[int], pressure: float) -> float:
         """What a question that is out would cost if it were in, in questions."""
-        one, n_right = self._asked[at], len(self._asked[at].rights)
+        one = self._asked(at)
+        n_right = len(one.rights)
         wrong = [one.members[place] for place in places]
         cost = sum(self._price(code, self._k - n_right, n_right) for code in one.rights)
         cost += sum(self._price(code, -n_right, n_right) for code in wrong)
@@ -251,13 +277,13 @@ class _Scale:
 
     def _leaning_of(self, one: _Question, wrong: list[int]) -> float:
         """What it costs that wrong ones let a question lean as all do."""
-        if not self.held:
-            return 0.0
-        reach = self._reach()
-        pulls = [max(-1.0, min(1.0, lean / reach)) for lean in self._lean]
-        return LEANING * sum(
-            pull * value for pull, value in zip(pulls, self._standing(one, wrong), strict=True)
-        )
+        leans: float = sum(map(mul, self._pulls(), self._standing(one, wrong)), 0.0)
+        return LEANING * leans
+
+    def _pulls(self) -> list[float]:
+        """How far all lean in each way, from -1 to 1 where it is as far as they may."""
+        reach = max(1.0, self._reach())
+        return [max(-1.0, min(1.0, lean / reach)) for lean in self._lean]
 
     def _standing(self, one: _Question, wrong: list[int]) -> list[float]:
         return [value for axis in self._axes for value in _stand(axis, one.rights, wrong, self._k)]
@@ -272,7 +298,8 @@ class _Scale:
             self._move(at, places, -1)
 
     def _move(self, at: int, places: list[int], sign: int) -> None:
-        one, n_right = self._asked[at], len(self._asked[at].rights)
+        one = self._asked(at)
+        n_right = len(one.rights)
         wrong = [one.members[place] for place in places]
         for code, worth in self._worths(one, places):
             self._surplus[code] += sign * worth
@@ -305,12 +332,12 @@ class _Scale:
         """Whether a code that is off would be less so without the question."""
         return any(
             code in off and self._surplus[code] * worth > 0
-            for code, worth in self._worths(self._asked[at], self.held[at])
+            for code, worth in self._worths(self._asked(at), self.held[at])
         )
 
     def _relief(self, at: int) -> float:
         """How much more level all would be without a question."""
-        one, places = self._asked[at], self.held[at]
+        one, places = self._asked(at), self.held[at]
         found = self._leaning_of(one, [one.members[place] for place in places])
         for code, worth in self._worths(one, places):
             now, slack = abs(self._surplus[code]), slack_of(self._expected[code], self._k)
@@ -346,6 +373,7 @@ class _Question:
         rights: positions in the pool.
         by_right: of each right one, the places of those matched to it.
         members: positions in the pool. luck: of each. clash: of each, as bits.
+        alone: how right ones stand beside each alone, once that was asked.
     """
 
     rights: list[int]
@@ -353,6 +381,7 @@ class _Question:
     members: list[int]
     luck: list[float]
     clash: list[int]
+    alone: dict[int, list[float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sets: Sets, at: int) -> _Question:

@@ -14,7 +14,7 @@ from ehrkg.benchmark.distractors import STRATEGIES, Strategy
 from ehrkg.benchmark.draws import AXES, LOOKED_AT, Group, World, group_rows, pieces
 from ehrkg.benchmark.exclusions import Pool, Questions, Rows
 from ehrkg.benchmark.right_ones import OPTIONS, RIGHT, RightOnes, asked_of
-from ehrkg.benchmark.several_balance import Sets, level
+from ehrkg.benchmark.several_balance import Levelled, Sets, level
 from ehrkg.benchmark.shortlists import (
     LONGEST,
     NOBODY,
@@ -78,22 +78,23 @@ def draw_several(
         workers: processes that share the work; they change nothing in what is drawn.
     """
     named = [name for name in strategies if not STRATEGIES[name].of_kin]
-    groups = group_rows(templates, world.cohort) if named else {}
-    progress.start("levelling questions with several right answers", len(groups))
-    found: list[DrawnSets] = []
+    if not named:
+        return []
+    groups = group_rows(templates, world.cohort)
+    progress.start("levelling questions with several right answers", len(groups) * len(named))
+    asked: list[tuple[Group, Ints, str, _Lists]] = []
     for (task, era), rows in groups.items():
         group = Group(task, era, pool, world)
-        for name, lists in _listed(
-            group,
-            pieces(templates, rows, (*LOOKED_AT, *LOOKED_AT_TOO)),
-            world,
-            right_ones,
-            strategies=named,
-            workers=workers,
-        ).items():
-            found.append(_levelled(STRATEGIES[name], group.pool, rows, lists))
+        parts = pieces(templates, rows, (*LOOKED_AT, *LOOKED_AT_TOO))
+        lists = _listed(group, parts, world, right_ones, strategies=named, workers=workers)
+        asked += [(group, rows, name, one) for name, one in lists.items()]
+    drawn: list[DrawnSets] = []
+    for (group, rows, name, one), found in zip(
+        asked, in_order(_levelled, asked, workers=workers), strict=True
+    ):
+        drawn.append(_drawn(STRATEGIES[name], group.pool, rows, one, found))
         progress.advance()
-    return found
+    return drawn
 
 
 @dataclass(frozen=True)
@@ -202,10 +203,15 @@ def _side_by_side(
     return matched, Shortlist(members, luck, steps, clashes(members, apart))
 
 
-def _levelled(strategy: Strategy, pool: Pool, rows: Ints, lists: _Lists) -> DrawnSets:
+def _levelled(one: tuple[Group, Ints, str, _Lists]) -> Levelled:
+    group, _, _, lists = one
+    pool = group.pool
     axes = tuple(pool.column(name) for name in AXES)
     sets = Sets(lists.candidates, lists.matched, lists.rights, len(pool.rows), OPTIONS, axes)
-    found = level(sets)
+    return level(sets)
+
+
+def _drawn(strategy: Strategy, pool: Pool, rows: Ints, lists: _Lists, found: Levelled) -> DrawnSets:
     why = np.full(len(rows), SINGLE, dtype=f"<U{len(TOO_FEW)}")
     why[lists.several] = np.where(found.kept, "", np.where(found.too_few, TOO_FEW, BALANCE))
     rights: Ints = np.full((len(rows), RIGHT[1]), NOBODY, dtype=np.int64)
