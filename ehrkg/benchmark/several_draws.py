@@ -206,7 +206,9 @@ def _side_by_side(
 def _levelled(one: tuple[Group, Ints, str, _Lists]) -> Levelled:
     group, _, _, lists = one
     pool = group.pool
-    axes = tuple(pool.column(name) for name in AXES)
+    # Who is never asked for by any template would be told for wrong by whoever learnt the answers.
+    asked_for = (pool.column("n_answers") > 0).astype(np.int64)
+    axes = (*(pool.column(name) for name in AXES), asked_for)
     sets = Sets(lists.candidates, lists.matched, lists.rights, len(pool.rows), OPTIONS, axes)
     return level(sets)
 
