@@ -153,6 +153,8 @@ def _of_piece(
         for row, options in zip(rows, right, strict=True)
         if len(options) >= RIGHT[0]
     ]
+    if not asked:
+        return {name: _Lists(several, *_nothing()) for name in strategies}
     judged = group.screen.questions([row for each in asked for row in each])
     at = {row["id"]: place for place, row in enumerate(judged.templates)}
     places: Ints = np.full((len(asked), RIGHT[1]), NOBODY, dtype=np.int64)
@@ -171,6 +173,18 @@ def _of_piece(
         one = shortlist(questions, steps, seed=world.seed, first=asked_for)
         found[name] = _Lists(several, rights, *_side_by_side(one, places, group.pool))
     return found
+
+
+def _nothing() -> tuple[Ints, npt.NDArray[np.int8], Shortlist]:
+    """Right ones, matches and lists of no question."""
+    none = (0, LONGEST)
+    lists = Shortlist(
+        np.zeros(none, np.int32),
+        np.zeros(none, np.float32),
+        np.zeros(none, np.int16),
+        np.zeros(none, np.uint32),
+    )
+    return np.zeros((0, RIGHT[1]), np.int64), np.zeros(none, np.int8), lists
 
 
 def _side_by_side(

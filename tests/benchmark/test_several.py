@@ -19,7 +19,7 @@ from ehrkg.benchmark.several_balance import Sets, level, slack_of
 from ehrkg.benchmark.shortlists import Shortlist
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import write_parquet
-from tests.benchmark.worlds import many_sets
+from tests.benchmark.worlds import many_pairs, many_sets
 
 WORLD = many_sets()
 PARTS = (WORLD.hospital, WORLD.knowledge, WORLD.mapping, WORLD.verified)
@@ -152,6 +152,16 @@ def test_neither_order_nor_pieces_nor_processes_change_a_question(tmp_path: Path
     write_parquet(several()[0].to_arrow(), tmp_path / "whole.parquet")
     whole = (tmp_path / "whole.parquet").read_bytes()
     assert (tmp_path / "pieces.parquet").read_bytes() == whole
+
+
+def test_where_nothing_else_is_right_there_is_no_such_question() -> None:
+    world = many_pairs(8, 30)
+    parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+    templates, ledger = make_templates(*parts), Ledger()
+    made = make_questions(templates, *parts, formats=["multi"], ledger=ledger)
+    assert made.items.num_rows == 0
+    [entry] = [entry for entry in ledger if entry.unit == "multi"]
+    assert entry.dropped == {"single_answer": templates.num_rows}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
