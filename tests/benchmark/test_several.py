@@ -182,7 +182,7 @@ def test_levelled_codes_are_right_as_often_as_their_questions_have_it(seed: int)
     made = level(Sets(lists, matched, rights, size, k, (axis,)))
     assert made.kept.sum() > n / 3
     surplus, expected = np.zeros(size), np.zeros(size)
-    for at in np.flatnonzero(made.kept):
+    for at in np.flatnonzero(made.kept).tolist():
         places = made.chosen[at][made.chosen[at] >= 0]
         wrong = members[at, places].tolist()
         assert len(set(wrong)) == len(wrong) == k - n_right[at]
