@@ -111,7 +111,7 @@ def demo(
     max_calls: proposers.MostCalls = 100,
     seed: Seed = 7,
 ) -> None:
-    """Write synthetic hospital tables and run the whole job on them: offline, in two minutes.
+    """Write synthetic hospital tables and run the whole job on them: offline, in a minute or two.
 
     With --proposer local, or cooccurrence+local, a small model on this machine proposes too.
     """
