@@ -69,7 +69,6 @@ def with_model(data: ReportData, name: str = "test/model", **values: Any) -> Rep
             "answered": "the answer of a model",
             "parsed": row["item_id"] != asked["item_id"][0].as_py(),
             "probabilities": [0.4, *[0.6 / (row["n_options"] - 1)] * (row["n_options"] - 1)],
-            "answer_index": row["choice"] if row["correct"] else (row["choice"] + 1) % 4,
             "tokens_in": 200,
             "tokens_out": 3,
             "cost": 0.001,

@@ -11,7 +11,8 @@ what is read aloud instead of them follow the same figures:
 - A share is worked out from the rounded counts, never from the true ones.
 - Any other figure (a mean, an end of an interval) stands only in a row that says how many
   ``patients`` it rests on, and only where these are 11 or more; where they are fewer, the row's
-  other counts (of questions, say) are left out too.
+  other counts (of questions, say) are left out too. In a table such a row is left out whole: that
+  it is there would tell that there are some.
 - What a section names as private is empty, and private sections are left out altogether.
 """
 
@@ -74,8 +75,15 @@ def held_back(
         }
         return shown | ({PATIENTS: _rounded(patients)} if isinstance(patients, int) else {})
     if isinstance(value, Sequence):
-        return [held_back(part, private, enough=enough) for part in value]
+        kept = [part for part in value if not _of_few(part)]
+        return [held_back(part, private, enough=enough) for part in kept]
     raise TypeError(f"a section gave a {type(value).__name__}, of which nobody knows what it tells")
+
+
+def _of_few(row: Any) -> bool:
+    """Whether this is a row that rests on too few patients."""
+    patients = row.get(PATIENTS) if isinstance(row, Mapping) else None
+    return isinstance(patients, int) and patients < LEAST
 
 
 def _rounded(count: int) -> int | Few:

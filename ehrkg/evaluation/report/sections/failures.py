@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.evaluation.report.data import ReportData
-from ehrkg.evaluation.report.sections.funnel import reasons
+from ehrkg.evaluation.report.sections.funnel import most_first, reasons
 from ehrkg.evaluation.report.sections.measures import unread
 
 SHOWN = 12
@@ -69,7 +69,7 @@ def _verdict_reasons(relations: pa.Table) -> list[dict[str, Any]]:
     counted: Counter[tuple[str, str]] = Counter()
     for row in table.group_by(["verdict", "reason"]).aggregate([([], "count_all")]).to_pylist():
         counted[row["verdict"], kind_of(row["reason"], row["verdict"])] += row["count_all"]
-    ordered = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+    ordered = sorted(counted.items(), key=lambda pair: most_first(pair[1], " ".join(pair[0])))
     return [
         {"verdict": verdict, "reason": reason, "count": count}
         for (verdict, reason), count in ordered

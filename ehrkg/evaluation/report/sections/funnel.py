@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from ehrkg.evaluation.report.data import ReportData
+from ehrkg.evaluation.report.shareable import LEAST
 
 
 def collect(data: ReportData) -> dict[str, Any]:
@@ -39,11 +40,22 @@ def collect(data: ReportData) -> dict[str, Any]:
     }
 
 
-def reasons(dropped: Any) -> list[dict[str, Any]]:
-    """Reasons in words with their counts, the most frequent first.
+def most_first(count: int, name: str) -> tuple[int, str]:
+    """A key to sort by that does not tell which of two counts is larger where none may be told.
 
-    >>> reasons({"no_visit": 2, "duplicate_row": 9})
-    [{'reason': 'duplicate row', 'count': 9}, {'reason': 'no visit', 'count': 2}]
+    >>> sorted([(3, "b"), (8, "c"), (9, "a"), (20, "d")], key=lambda pair: most_first(*pair))
+    [(20, 'd'), (9, 'a'), (3, 'b'), (8, 'c')]
     """
-    ordered = sorted(dropped.items(), key=lambda pair: (-pair[1], pair[0]))
+    return (-count if count >= LEAST else 0, name)
+
+
+def reasons(dropped: Any) -> list[dict[str, Any]]:
+    """Reasons in words with their counts, the most frequent first; rare ones by the alphabet.
+
+    >>> reasons({"no_visit": 9, "duplicate_row": 2, "negative_id": 40})[0]
+    {'reason': 'negative id', 'count': 40}
+    >>> [row["reason"] for row in reasons({"no_visit": 9, "duplicate_row": 2})]
+    ['duplicate row', 'no visit']
+    """
+    ordered = sorted(dropped.items(), key=lambda pair: most_first(pair[1], pair[0]))
     return [{"reason": name.replace("_", " "), "count": count} for name, count in ordered]

@@ -41,18 +41,21 @@ def collect(data: ReportData) -> dict[str, Any] | str:
         "models": [row for row in rows if not row["key_source"]],
         "key_source": [row for row in rows if row["key_source"]],
         "ranked_from": str(RANKED_FROM),
-        "ranks": _ranks(choices, data.seed),
-        "pairs": _pairs(choices),
+        "ranks": _ranks(compared := _of_enough(as_asked(choices)), data.seed),
+        "pairs": _pairs(compared),
     }
 
 
-def _ranks(choices: pa.Table, seed: int) -> list[dict[str, Any]]:
-    """Average ranks of the models that answered enough, with the patients that they rest on."""
-    plain = as_asked(choices)
+def _of_enough(plain: pa.Table) -> pa.Table:
+    """The answers of models that were asked about enough patients to be compared."""
     patients = patients_of(plain, ("model", "setting"))
     few = {pair for pair, count in patients.items() if count < RANKED_FROM}
     named = zip(plain["model"].to_pylist(), plain["setting"].to_pylist(), strict=True)
-    ranked = plain.filter(pa.array([pair not in few for pair in named], pa.bool_()))
+    return plain.filter(pa.array([pair not in few for pair in named], pa.bool_()))
+
+
+def _ranks(ranked: pa.Table, seed: int) -> list[dict[str, Any]]:
+    """Average ranks, with the patients that they rest on."""
     return [
         row
         | {
