@@ -17,7 +17,7 @@ from ehrkg.evaluation.clusters import (
     group_rows,
     numbered,
 )
-from ehrkg.evaluation.ranks import average_rank, in_first_half, kendalls_w, ranks
+from ehrkg.evaluation.ranks import average_rank, kendalls_w, ranks, scores_of_halves
 from ehrkg.evaluation.settings import CONTROLS, PLAIN, Setting
 from ehrkg.evaluation.significance import compared
 from ehrkg.evaluation.summary import BY_MODEL, filled, of_format
@@ -279,12 +279,9 @@ def by_model(part: pa.Table) -> tuple[list[str], Floats, pa.Table]:
 
 def _halves(table: Floats, clusters: pa.ChunkedArray, seed: int) -> Floats | None:
     """Accuracy on each half of the patients, a column a model; None for a single patient."""
-    names = pc.unique(clusters).to_pylist()
-    if len(names) < 2:
+    if pc.count_distinct(clusters).as_py() < 2:
         return None
-    encoded = pc.index_in(clusters, value_set=pa.array(names))
-    first = in_first_half(names, seed)[np.asarray(encoded)]
-    return np.round([table[:, first].mean(axis=1), table[:, ~first].mean(axis=1)], 6)
+    return np.round(scores_of_halves(table, clusters.to_pylist(), seed=seed), 6)
 
 
 def _cell_means(table: Floats, cells: Groups) -> Floats:

@@ -120,16 +120,6 @@ def scores_of_halves(correct: npt.ArrayLike, clusters: Sequence[str], *, seed: i
             f"no two halves: shape {table.shape}, {len(clusters)} keys of {len(names)} patients",
             todo="give a row a model, a column a question, and questions of two patients or more",
         )
-    among = in_first_half(names.tolist(), seed)[place]
+    first = order_by_hash(names.tolist(), seed, "halves")[: (len(names) + 1) // 2]
+    among = np.isin(names, first)[place]
     return np.vstack([table[:, among].mean(axis=1), table[:, ~among].mean(axis=1)])
-
-
-def in_first_half(patients: Sequence[str], seed: int) -> npt.NDArray[np.bool_]:
-    """Which patients fall to the first of two halves, by hash; an odd one does.
-
-    Args:
-        patients: their keys, each once.
-        seed: names the halving.
-    """
-    first = order_by_hash(patients, seed, "halves")[: (len(patients) + 1) // 2]
-    return np.isin(np.asarray(patients, dtype=str), np.asarray(first, dtype=str))

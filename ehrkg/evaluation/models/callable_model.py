@@ -11,11 +11,11 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelAPI,
     ModelOutput,
-    ModelUsage,
     modelapi,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from ehrkg.evaluation.models.own import OwnModel, prompt_of
 from ehrkg.foundation.errors import UsageError
 
 Answering = Callable[[list[str]], Sequence[str]]
@@ -26,7 +26,7 @@ BATCH = 32
 NAME = "callable"
 
 
-class CallableModel(ModelAPI):
+class CallableModel(OwnModel):
     """Asks a function; the prompts that wait at one time go to it together.
 
     Args:
@@ -44,7 +44,7 @@ class CallableModel(ModelAPI):
         function: Answering | None = None,
         **_args: Any,
     ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        super().__init__(model_name, base_url, api_key, config)
         self.function = function
         self._waiting: list[_Slot] = []
         self._turn = anyio.Lock()
@@ -57,16 +57,13 @@ class CallableModel(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """See ``inspect_ai.model.ModelAPI.generate``."""
-        slot = _Slot("\n\n".join(message.text for message in input))
+        slot = _Slot(prompt_of(input))
         self._waiting.append(slot)
         async with self._turn:
             if slot.answer is None:
                 await self._answer_some()
         assert slot.answer is not None
-        output = ModelOutput.from_content(self.model_name, slot.answer)
-        # Inspect would fetch a tokenizer from the network to count them itself.
-        output.usage = ModelUsage()
-        return output
+        return self.said(slot.answer)
 
     async def _answer_some(self) -> None:
         await anyio.lowlevel.checkpoint()
@@ -87,10 +84,6 @@ class CallableModel(ModelAPI):
     def max_connections(self) -> int:
         """As many as go to the function at once."""
         return BATCH
-
-    def should_retry(self, ex: Exception) -> bool:
-        """A function that fails is not asked again."""
-        return False
 
 
 class _Slot:

@@ -11,12 +11,12 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelAPI,
     ModelOutput,
-    ModelUsage,
     modelapi,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from ehrkg.evaluation.likelihood import TOKENS, LocalOptions
+from ehrkg.evaluation.models.own import OwnModel, prompt_of
 
 NAME = "ehrkg_local"
 
@@ -24,7 +24,7 @@ CHOICES = "choices"
 """Where a call names the endings that are to be weighed, in ``GenerateConfig.extra_body``."""
 
 
-class LocalAPI(ModelAPI):
+class LocalAPI(OwnModel):
     """Asks a model of ``ehrkg.evaluation.likelihood``, one prompt at a time.
 
     Args:
@@ -43,7 +43,7 @@ class LocalAPI(ModelAPI):
         path: str | Path = "",
         **_args: Any,
     ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        super().__init__(model_name, base_url, api_key, config)
         self._model = LocalOptions(path)
         self._turn = anyio.Lock()
 
@@ -55,7 +55,7 @@ class LocalAPI(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """See ``inspect_ai.model.ModelAPI.generate``."""
-        prompt = "\n\n".join(message.text for message in input)
+        prompt = prompt_of(input)
         choices = (config.extra_body or {}).get(CHOICES, ())
         async with self._turn:
             if choices:
@@ -63,10 +63,8 @@ class LocalAPI(ModelAPI):
             else:
                 text = await anyio.to_thread.run_sync(self._write, prompt, config.max_tokens)
                 chances = []
-        output = ModelOutput.from_content(self.model_name, text)
-        # Inspect would fetch a tokenizer from the network to count them itself.
         read, wrote = (self._model.local.length(one) if one else 0 for one in (prompt, text))
-        output.usage = ModelUsage(input_tokens=read, output_tokens=wrote)
+        output = self.said(text, read, wrote)
         output.metadata = {"chances": chances} if chances else None
         return output
 
@@ -79,10 +77,6 @@ class LocalAPI(ModelAPI):
     def max_connections(self) -> int:
         """A model on this machine answers one after another."""
         return 1
-
-    def should_retry(self, ex: Exception) -> bool:
-        """It would fail again."""
-        return False
 
 
 @modelapi(name=NAME)

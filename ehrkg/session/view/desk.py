@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ehrkg.benchmark.reviews import ANSWER, QUESTION, RATINGS, REMARK, Mark, Review, read_marks
 from ehrkg.foundation.errors import UsageError
@@ -58,6 +59,17 @@ class Desk:
         """How many are finished, of how many."""
         said = self.reviews()
         return sum(self.is_finished(said.get(name)) for name in self.shown), len(self.shown)
+
+    def about(self) -> dict[str, Any]:
+        """What every page of this reader says: who reads what, and how far they are."""
+        done, total = self.progress()
+        return {
+            "reader": self.reader,
+            "done": done,
+            "total": total,
+            "lost": self.lost,
+            "what": f"{self.what}s",
+        }
 
     def next(self) -> tuple[int, Review] | None:
         """The place, from 1, of the first that is not finished, and what was said of it."""

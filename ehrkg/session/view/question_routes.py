@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -46,13 +47,9 @@ class QuestionPages:
         return page(
             "questions",
             build=self._name,
-            asked=asked,
             choices=self._browser.choices,
-            total=total,
             rows=rows,
-            first=(number - 1) * PAGE + 1,
-            query=urlencode(asked),
-            pages=pager(number, total, asked),
+            **part_of(number, total, asked),
         )
 
     def question(self, request: Request) -> Response:
@@ -116,6 +113,21 @@ def number_of(query: Mapping[str, str], name: str, *, least: int = 1) -> int:
     """A number in an address; the least where there is none."""
     text = query.get(name, "")
     return max(int(text), least) if text.isdecimal() and len(text) < 9 else least
+
+
+def part_of(number: int, total: int, asked: Mapping[str, str]) -> dict[str, Any]:
+    """What a page of a list says of its place in the whole: which rows, of what, and the way on.
+
+    >>> part_of(2, 60, {"task": "treatment"})["first"]
+    26
+    """
+    return {
+        "asked": asked,
+        "total": total,
+        "first": (number - 1) * PAGE + 1,
+        "query": urlencode(asked),
+        "pages": pager(number, total, asked),
+    }
 
 
 def pager(number: int, total: int, asked: Mapping[str, str], size: int = PAGE) -> dict[str, object]:

@@ -165,15 +165,7 @@ class ReadingPages:
         return place, review
 
     def _about(self) -> dict[str, Any]:
-        done, total = self._desk.progress()
-        return {
-            "reader": self._desk.reader,
-            "done": done,
-            "total": total,
-            "lost": self._desk.lost,
-            "form": self._form,
-            "what": "questions",
-        }
+        return self._desk.about() | {"form": self._form}
 
     def _outcome(self) -> list[str]:
         """How readers agree, once two read all; nothing before, as it could sway the second."""

@@ -16,7 +16,7 @@ from ehrkg.evaluation.relation_agreement import relation_summary
 from ehrkg.session.view.browsing import PAGE
 from ehrkg.session.view.desk import Desk
 from ehrkg.session.view.pages import Refusal, field, page
-from ehrkg.session.view.question_routes import number_of, pager
+from ehrkg.session.view.question_routes import number_of, part_of
 from ehrkg.session.view.relations import FIELDS, Relations
 
 
@@ -44,13 +44,9 @@ class RelationPages:
         return page(
             "relations",
             build=self._name,
-            asked=said,
             choices=self._relations.choices,
-            total=total,
             rows=rows,
-            first=(number - 1) * PAGE + 1,
-            query=urlencode(said),
-            pages=pager(number, total, said),
+            **part_of(number, total, said),
         )
 
     def relation(self, request: Request) -> Response:
@@ -140,15 +136,7 @@ class JudgingPages:
         )
 
     def _about(self) -> dict[str, Any]:
-        done, total = self._desk.progress()
-        return {
-            "reader": self._desk.reader,
-            "done": done,
-            "total": total,
-            "lost": self._desk.lost,
-            "form": self._form,
-            "what": "relations",
-        }
+        return self._desk.about() | {"form": self._form}
 
 
 def relation_desk(out: Path, relations: Relations, ids: list[str], reader: str) -> Desk:

@@ -34,6 +34,7 @@ def collect(data: ReportData) -> dict[str, Any] | str:
         with_controls(told.to_pylist(), ()),
         key=best_first,
     )
+    compared = _of_enough(as_asked(choices))
     return {
         "options": str(least),
         "chance": str(1 / least),
@@ -41,7 +42,7 @@ def collect(data: ReportData) -> dict[str, Any] | str:
         "models": [row for row in rows if not row["key_source"]],
         "key_source": [row for row in rows if row["key_source"]],
         "ranked_from": str(RANKED_FROM),
-        "ranks": _ranks(compared := _of_enough(as_asked(choices)), data.seed),
+        "ranks": _ranks(compared, data.seed),
         "pairs": _pairs(compared),
     }
 
