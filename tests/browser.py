@@ -76,6 +76,9 @@ class Visit:
 
     def assert_quiet(self) -> None:
         """Nothing failed, nothing was complained of, nothing was asked of another place."""
+        # what a page asks for or throws while it loads is told a moment after it has loaded
+        self.page.wait_for_load_state("networkidle")
+        self.page.evaluate("() => new Promise(done => setTimeout(done))")
         assert not self.problems, "\n".join(self.problems)
 
     def assert_fits(self) -> None:
