@@ -359,8 +359,8 @@ def check(
     ] = None,
 ) -> None:
     """Ask whether a benchmark is sound: giveaways, true distractors, balance, wording."""
-    from ehrkg.benchmark.benchmark import Benchmark
-    from ehrkg.benchmark.check_page import write_failing, write_page
+    from ehrkg.benchmark.checking.page import write_failing, write_page
+    from ehrkg.benchmark.opened.benchmark import Benchmark
     from ehrkg.foundation.errors import CheckError
     from ehrkg.session.soundness import check_build
 

@@ -7,51 +7,51 @@ from typing import TYPE_CHECKING
 from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
-    from ehrkg.benchmark.check_again import Facts
-    from ehrkg.benchmark.checks import CheckReport, CheckRow, check
-    from ehrkg.benchmark.cohort import Cohort
-    from ehrkg.benchmark.cuts import Split
-    from ehrkg.benchmark.differences import Difference
-    from ehrkg.benchmark.distractors import STRATEGIES, Strategy
-    from ehrkg.benchmark.examples import example
-    from ehrkg.benchmark.hiding import TrueShare, hidden_edges
-    from ehrkg.benchmark.items import (
+    from ehrkg.benchmark.checking.again import Facts
+    from ehrkg.benchmark.checking.checks import CheckReport, CheckRow, check
+    from ehrkg.benchmark.checking.hiding import TrueShare, hidden_edges
+    from ehrkg.benchmark.distractors.pools import POOL
+    from ehrkg.benchmark.distractors.strategies import STRATEGIES, Strategy
+    from ehrkg.benchmark.facts.cohort import Cohort
+    from ehrkg.benchmark.opened.benchmark import Benchmark
+    from ehrkg.benchmark.opened.cuts import Split
+    from ehrkg.benchmark.opened.differences import Difference
+    from ehrkg.benchmark.opened.examples import example
+    from ehrkg.benchmark.opened.recipes import Recipe
+    from ehrkg.benchmark.questions.items import (
         DEFAULT_FORMATS,
         FORMATS,
         Made,
         make_questions,
         write_questions,
     )
-    from ehrkg.benchmark.pools import POOL
-    from ehrkg.benchmark.recipes import Recipe
     from ehrkg.benchmark.schema import ITEMS, TEMPLATES
-    from ehrkg.benchmark.templates import make_templates
+    from ehrkg.benchmark.templates.instantiation import make_templates
 
 _HOMES = {
-    "Benchmark": "benchmark",
-    "CheckReport": "checks",
-    "CheckRow": "checks",
-    "Cohort": "cohort",
-    "DEFAULT_FORMATS": "items",
-    "Difference": "differences",
-    "FORMATS": "items",
-    "Facts": "check_again",
+    "Benchmark": "opened.benchmark",
+    "CheckReport": "checking.checks",
+    "CheckRow": "checking.checks",
+    "Cohort": "facts.cohort",
+    "DEFAULT_FORMATS": "questions.items",
+    "Difference": "opened.differences",
+    "FORMATS": "questions.items",
+    "Facts": "checking.again",
     "ITEMS": "schema",
-    "Made": "items",
-    "POOL": "pools",
-    "STRATEGIES": "distractors",
-    "Recipe": "recipes",
-    "Split": "cuts",
-    "Strategy": "distractors",
+    "Made": "questions.items",
+    "POOL": "distractors.pools",
+    "STRATEGIES": "distractors.strategies",
+    "Recipe": "opened.recipes",
+    "Split": "opened.cuts",
+    "Strategy": "distractors.strategies",
     "TEMPLATES": "schema",
-    "TrueShare": "hiding",
-    "check": "checks",
-    "example": "examples",
-    "hidden_edges": "hiding",
-    "make_questions": "items",
-    "make_templates": "templates",
-    "write_questions": "items",
+    "TrueShare": "checking.hiding",
+    "check": "checking.checks",
+    "example": "opened.examples",
+    "hidden_edges": "checking.hiding",
+    "make_questions": "questions.items",
+    "make_templates": "templates.instantiation",
+    "write_questions": "questions.items",
 }
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ehrkg.evaluation.asked import Asked, asked_of
+    from ehrkg.evaluation.asking.asked import Asked, asked_of
     from ehrkg.evaluation.baselines import (
         Baseline,
         Chance,
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
         MostFrequent,
         practice_of,
     )
-    from ehrkg.evaluation.breakdowns import breakdown, macro
-    from ehrkg.evaluation.calibration import calibration_of
-    from ehrkg.evaluation.choices import told_by_code
-    from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
     from ehrkg.evaluation.evaluating import evaluate
+    from ehrkg.evaluation.measures.breakdowns import breakdown, macro
+    from ehrkg.evaluation.measures.calibration import calibration_of
+    from ehrkg.evaluation.measures.comparison import pairwise, ranks_of, stem_gain
+    from ehrkg.evaluation.measures.spending import cost_of, parse_failures
+    from ehrkg.evaluation.measures.stability import robustness
+    from ehrkg.evaluation.measures.summary import accuracy_by, open_ended_by, several_right_by
     from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, perturb
     from ehrkg.evaluation.perturbations.scored import perturb_baselines, score_perturbed
-    from ehrkg.evaluation.planted import PlantedShare, planted_in, planted_shares
     from ehrkg.evaluation.report import ReportData, gather_report, write_report
     from ehrkg.evaluation.results import Results
     from ehrkg.evaluation.run import score_baselines
-    from ehrkg.evaluation.scoring import run_baselines
+    from ehrkg.evaluation.scoring.choices import told_by_code
+    from ehrkg.evaluation.scoring.planted import PlantedShare, planted_in, planted_shares
+    from ehrkg.evaluation.scoring.scores import run_baselines
     from ehrkg.evaluation.settings import Setting
-    from ehrkg.evaluation.spending import cost_of, parse_failures
-    from ehrkg.evaluation.stability import robustness
-    from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 
 _HOMES = {
     "PERTURBATIONS": "perturbations",
     "Baseline": "baselines",
-    "Asked": "asked",
+    "Asked": "asking.asked",
     "Chance": "baselines",
     "Cooccurrence": "baselines",
     "EmbeddingSimilarity": "baselines",
@@ -46,34 +46,34 @@ _HOMES = {
     "Logistic": "baselines",
     "MostFrequent": "baselines",
     "Perturbed": "perturbations",
-    "PlantedShare": "planted",
+    "PlantedShare": "scoring.planted",
     "ReportData": "report",
     "Results": "results",
     "Setting": "settings",
-    "accuracy_by": "summary",
-    "breakdown": "breakdowns",
-    "calibration_of": "calibration",
-    "cost_of": "spending",
+    "accuracy_by": "measures.summary",
+    "breakdown": "measures.breakdowns",
+    "calibration_of": "measures.calibration",
+    "cost_of": "measures.spending",
     "gather_report": "report",
-    "macro": "breakdowns",
+    "macro": "measures.breakdowns",
     "evaluate": "evaluating",
-    "open_ended_by": "summary",
-    "pairwise": "comparison",
-    "parse_failures": "spending",
+    "open_ended_by": "measures.summary",
+    "pairwise": "measures.comparison",
+    "parse_failures": "measures.spending",
     "perturb": "perturbations",
     "perturb_baselines": "perturbations.scored",
-    "planted_in": "planted",
-    "planted_shares": "planted",
-    "ranks_of": "comparison",
-    "robustness": "stability",
-    "asked_of": "asked",
+    "planted_in": "scoring.planted",
+    "planted_shares": "scoring.planted",
+    "ranks_of": "measures.comparison",
+    "robustness": "measures.stability",
+    "asked_of": "asking.asked",
     "practice_of": "baselines",
-    "run_baselines": "scoring",
+    "run_baselines": "scoring.scores",
     "score_baselines": "run",
     "score_perturbed": "perturbations.scored",
-    "several_right_by": "summary",
-    "stem_gain": "comparison",
-    "told_by_code": "choices",
+    "several_right_by": "measures.summary",
+    "stem_gain": "measures.comparison",
+    "told_by_code": "scoring.choices",
     "write_report": "report",
 }
 

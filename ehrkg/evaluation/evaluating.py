@@ -9,11 +9,11 @@ from typing import Any, TypeGuard
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.evaluation.answer_names import names_of
+from ehrkg.evaluation.asking.answer_names import names_of
 from ehrkg.evaluation.baselines import Baseline, Chance, EmbeddingSimilarity
 from ehrkg.evaluation.perturbations.scored import score_perturbed
 from ehrkg.evaluation.results import Results
-from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
+from ehrkg.evaluation.scoring.scores import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import PLAIN, Setting
 from ehrkg.foundation.embedding import SentenceTransformerEmbedder
 from ehrkg.foundation.errors import UsageError

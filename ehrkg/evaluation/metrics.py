@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ehrkg.benchmark.intervals import wilson as wilson
-from ehrkg.evaluation.clusters import DRAWS, Groups, clustered_means
+from ehrkg.benchmark.facts.intervals import wilson as wilson
+from ehrkg.evaluation.measures.clusters import DRAWS, Groups, clustered_means
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.evaluation.figures import Figures
+from ehrkg.evaluation.measures.figures import Figures
 from ehrkg.evaluation.report import write_report
 from ehrkg.foundation.errors import UsageError
 
@@ -42,7 +42,7 @@ class Results(Figures):
         Raises:
             UsageError: the questions were not opened from a build's folder.
         """
-        from ehrkg.evaluation.storing import merged
+        from ehrkg.evaluation.scoring.storing import merged
 
         folder = self.benchmark.folder if self.benchmark is not None else None
         if folder is None:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.answer_names import answer_names
-from ehrkg.evaluation.asked import Asked, asked_of
+from ehrkg.evaluation.asking.answer_names import answer_names
+from ehrkg.evaluation.asking.asked import Asked, asked_of
 from ehrkg.evaluation.baselines import (
     Baseline,
     Chance,
@@ -20,7 +20,7 @@ from ehrkg.evaluation.baselines import (
     MostFrequent,
     practice_of,
 )
-from ehrkg.evaluation.scoring import SORTED_BY, score_blocks
+from ehrkg.evaluation.scoring.scores import SORTED_BY, score_blocks
 from ehrkg.foundation.embedding import Embedder
 from ehrkg.foundation.hashing import order_by_hash
 from ehrkg.foundation.ledger import Ledger

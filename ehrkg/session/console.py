@@ -17,9 +17,9 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from ehrkg.evaluation.measures.summary import accuracy_by
 from ehrkg.evaluation.metrics import effective_size
-from ehrkg.evaluation.planted import PlantedShare
-from ehrkg.evaluation.summary import accuracy_by
+from ehrkg.evaluation.scoring.planted import PlantedShare
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.workspace import read_final
 from ehrkg.verify import by_proposer

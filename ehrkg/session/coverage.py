@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ehrkg import mapping, ontology
-from ehrkg.benchmark.code_classes import DISEASE, class_of
+from ehrkg.benchmark.facts.code_classes import DISEASE, class_of
 from ehrkg.ehr.schema import EVENTS, Hospital
 from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder
 from ehrkg.foundation.hashing import order_by_hash

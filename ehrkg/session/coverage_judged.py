@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ehrkg.benchmark.intervals import wilson
+from ehrkg.benchmark.facts.intervals import wilson
 from ehrkg.foundation.errors import InputError
 from ehrkg.ontology.formats.tsv import header, read_tsv
 

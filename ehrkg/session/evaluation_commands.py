@@ -116,7 +116,7 @@ def _baselines(
     """The baselines under perturbations; as the questions are, the build has asked them already."""
     from ehrkg.benchmark import Benchmark
     from ehrkg.evaluation.perturbations.scored import perturb_baselines
-    from ehrkg.evaluation.storing import store
+    from ehrkg.evaluation.scoring.storing import store
     from ehrkg.foundation.errors import UsageError
     from ehrkg.foundation.ledger import Ledger
     from ehrkg.foundation.workspace import hold

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ehrkg import evaluation
 from ehrkg.ehr.pseudonyms import Pseudonyms
-from ehrkg.evaluation.agreement import review_summary
+from ehrkg.evaluation.readers.agreement import review_summary
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import CheckError, InputError
 from ehrkg.foundation.growing import MANIFEST

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.evaluation.scoring.storing import ANSWERS, EVALUATIONS, LOGS
 from ehrkg.evaluation.settings import OTHER_STEM, Setting
-from ehrkg.evaluation.storing import ANSWERS, EVALUATIONS, LOGS
 from ehrkg.foundation import replacing
 from ehrkg.session.traces import TEMPLATE, Traces
 

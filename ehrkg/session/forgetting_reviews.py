@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ehrkg.benchmark.reviews import FOLDER, MARKS, QUESTION, RELATION, folder_of
+from ehrkg.benchmark.opened.reviews import FOLDER, MARKS, QUESTION, RELATION, folder_of
 from ehrkg.foundation.replacing import Replacement
 from ehrkg.foundation.workspace import write_json
 from ehrkg.session.traces import RELATION as RELATIONS

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from ehrkg import benchmark
 from ehrkg.benchmark import Benchmark
-from ehrkg.benchmark.places import read_places
-from ehrkg.benchmark.selection import RETURN, Selection, rows_of, select
+from ehrkg.benchmark.opened.selection import RETURN, Selection, rows_of, select
+from ehrkg.benchmark.templates.places import read_places
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph import writers
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg import ehr
-from ehrkg.evaluation.planted import PlantedShare
+from ehrkg.evaluation.scoring.planted import PlantedShare
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.storage import content_hash, file_hash
 from ehrkg.ontology import files_read, place_of

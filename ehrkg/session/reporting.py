@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ehrkg.evaluation.agreement import review_summary
+from ehrkg.evaluation.readers.agreement import review_summary
 from ehrkg.evaluation.report import ReportData, gather_report
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.foundation.ledger import Ledger

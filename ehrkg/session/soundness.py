@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark, CheckReport, Cohort, Facts, check, hidden_edges
-from ehrkg.benchmark.checks import REQUIRED
-from ehrkg.benchmark.made_from import made_from
+from ehrkg.benchmark.checking.checks import REQUIRED
+from ehrkg.benchmark.checking.made_from import made_from
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.embedding import model_name
 from ehrkg.foundation.workspace import read_manifest

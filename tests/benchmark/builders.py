@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.facts.cohort import Cohort
 from ehrkg.ehr import schema as ehr
 from ehrkg.foundation.hashing import short_id
 from ehrkg.mapping import schema as mapped

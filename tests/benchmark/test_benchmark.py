@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.benchmark.describe import effective_size
+from ehrkg.benchmark.opened.describe import effective_size
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import write_parquet
 from tests.benchmark.worlds import sound

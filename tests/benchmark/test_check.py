@@ -23,14 +23,14 @@ from ehrkg.benchmark import (
     make_questions,
     make_templates,
 )
-from ehrkg.benchmark.adversaries import Guesser
-from ehrkg.benchmark.adversary_options import FROM_POOL, STYLE, Options
-from ehrkg.benchmark.check_bounds import bounds
-from ehrkg.benchmark.check_page import fifty, write_failing, write_page
-from ehrkg.benchmark.checks import over_chance
-from ehrkg.benchmark.giveaways import context_rules
-from ehrkg.benchmark.hiding import hide
-from ehrkg.benchmark.intervals import clustered_mean, holm, wilson
+from ehrkg.benchmark.checking.adversaries import Guesser
+from ehrkg.benchmark.checking.adversary_options import FROM_POOL, STYLE, Options
+from ehrkg.benchmark.checking.checks import over_chance
+from ehrkg.benchmark.checking.hiding import hide
+from ehrkg.benchmark.checking.page import fifty, write_failing, write_page
+from ehrkg.benchmark.facts.giveaways import context_rules
+from ehrkg.benchmark.facts.intervals import clustered_mean, holm, wilson
+from ehrkg.benchmark.rules import rule_table
 from ehrkg.foundation.hashing import hash64
 from tests.benchmark.builders import World
 from tests.benchmark.test_templates import ASTHMA, GOUT, HEART, STROKE, base
@@ -672,7 +672,7 @@ def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green() -> N
 
 def test_a_sound_benchmark_passes_for_ninety_nine_seeds_of_a_hundred() -> None:
     """Answers drawn like any other option: no adversary but one in a hundred is right too often."""
-    limits = bounds()["adversary"]
+    limits = rule_table("check")["adversary"]
     n, k, failed = 150, 4, 0
     for seed in range(100):
         random = np.random.default_rng(seed)

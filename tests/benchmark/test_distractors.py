@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ehrkg.benchmark import make_templates
-from ehrkg.benchmark.balance import fit, slack_of, surplus_of
-from ehrkg.benchmark.distractors import STRATEGIES
-from ehrkg.benchmark.draws import group_rows, slice_of
-from ehrkg.benchmark.exclusions import Pool, Questions, Rows, questions_of
-from ehrkg.benchmark.pools import grain, make_pool, route_group
-from ehrkg.benchmark.possible import Possible, as_observed, by_rule
-from ehrkg.benchmark.shortlists import TOO_FAR, draw, members_at, shortlist
-from ehrkg.benchmark.support import Grid, Support
-from ehrkg.benchmark.surroundings import Surroundings
+from ehrkg.benchmark.distractors.balance import fit, slack_of, surplus_of
+from ehrkg.benchmark.distractors.draws import group_rows, slice_of
+from ehrkg.benchmark.distractors.exclusions import Pool, Questions, Rows, questions_of
+from ehrkg.benchmark.distractors.pools import grain, make_pool, route_group
+from ehrkg.benchmark.distractors.shortlists import TOO_FAR, draw, members_at, shortlist
+from ehrkg.benchmark.distractors.strategies import STRATEGIES
+from ehrkg.benchmark.distractors.surroundings import Surroundings
+from ehrkg.benchmark.facts.possible import Possible, as_observed, by_rule
+from ehrkg.benchmark.facts.support import Grid, Support
 from tests.benchmark.builders import World
 from tests.benchmark.worlds import ANCHOR, ANSWER, BYSTANDER, CANDIDATE, drug_world, pair_world
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ehrkg.benchmark import ITEMS, POOL, make_questions, make_templates, write_questions
-from ehrkg.benchmark.accepted import Accepted
-from ehrkg.benchmark.draws import Group, group_rows, pieces
-from ehrkg.benchmark.draws import World as InWorld
-from ehrkg.benchmark.pools import price_column
-from ehrkg.benchmark.shortlists import draw, members_at
-from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.distractors.accepted import Accepted
+from ehrkg.benchmark.distractors.draws import Group, group_rows, pieces
+from ehrkg.benchmark.distractors.draws import World as InWorld
+from ehrkg.benchmark.distractors.pools import price_column
+from ehrkg.benchmark.distractors.shortlists import draw, members_at
+from ehrkg.benchmark.facts.support import Support
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import content_hash, write_parquet
@@ -87,8 +87,8 @@ def test_a_frozen_pool_gives_each_question_again_from_its_template_alone() -> No
 def test_one_process_or_two_write_the_same_questions_as_they_come(tmp_path: Path) -> None:
     for piece in (3, 8192):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("ehrkg.benchmark.writing.PIECE", piece)
-            patch.setattr("ehrkg.benchmark.draws.PIECE", piece)
+            patch.setattr("ehrkg.benchmark.questions.writing.PIECE", piece)
+            patch.setattr("ehrkg.benchmark.distractors.draws.PIECE", piece)
             # Three at a time, two processes share them; the one piece is its caller's.
             pool = write_questions(tmp_path / f"{piece}.parquet", TEMPLATES, *PARTS, workers=2)
         assert pool.equals(MADE.pool)

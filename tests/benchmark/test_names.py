@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehrkg.benchmark.cohort_codes import CodeFacts
-from ehrkg.benchmark.names import (
+from ehrkg.benchmark.facts.codes import CodeFacts
+from ehrkg.benchmark.facts.names import (
     cleaned,
     display,
     drug_name,

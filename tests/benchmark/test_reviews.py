@@ -9,7 +9,7 @@ import pytest
 
 from ehrkg.benchmark import Benchmark, example
 from ehrkg.benchmark.exports import datasheet
-from ehrkg.benchmark.reviews import ANSWER, QUESTION, RATINGS, Mark, shown_as
+from ehrkg.benchmark.opened.reviews import ANSWER, QUESTION, RATINGS, Mark, shown_as
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import write_parquet
 

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 import pytest
 
 from ehrkg.benchmark import Benchmark, CheckReport, Facts, check, make_questions, make_templates
-from ehrkg.benchmark.items import write_questions
-from ehrkg.benchmark.several_balance import Sets, level, slack_of
-from ehrkg.benchmark.shortlists import Shortlist
+from ehrkg.benchmark.distractors.several_balance import Sets, level, slack_of
+from ehrkg.benchmark.distractors.shortlists import Shortlist
+from ehrkg.benchmark.questions.items import write_questions
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.storage import write_parquet
 from tests.benchmark.worlds import many_pairs, many_sets
@@ -139,8 +139,8 @@ def test_neither_order_nor_pieces_nor_processes_change_a_question(tmp_path: Path
     backwards = pa.array(np.arange(WORLD.hospital.events.num_rows)[::-1])
     hospital = replace(WORLD.hospital, events=WORLD.hospital.events.take(backwards))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ehrkg.benchmark.writing.PIECE", 100)
-        patch.setattr("ehrkg.benchmark.draws.PIECE", 100)
+        patch.setattr("ehrkg.benchmark.questions.writing.PIECE", 100)
+        patch.setattr("ehrkg.benchmark.distractors.draws.PIECE", 100)
         write_questions(
             tmp_path / "pieces.parquet",
             shuffled,

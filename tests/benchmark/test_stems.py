@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ehrkg.benchmark.stems import choose_phrasing, n_phrasings, phrasings, render_stem
+from ehrkg.benchmark.questions.stems import choose_phrasing, n_phrasings, phrasings, render_stem
 from ehrkg.foundation.errors import UsageError
 from ehrkg.propose.tasks import tasks
 from tests.benchmark.builders import World

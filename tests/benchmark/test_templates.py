@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehrkg.benchmark.caps import most_of_share
-from ehrkg.benchmark.code_classes import rule_data
-from ehrkg.benchmark.giveaways import context_rules, families
-from ehrkg.benchmark.intervals import ratio_lower_bound
+from ehrkg.benchmark.facts.code_classes import rule_data
+from ehrkg.benchmark.facts.giveaways import context_rules, families
+from ehrkg.benchmark.facts.intervals import ratio_lower_bound
 from ehrkg.benchmark.schema import TEMPLATES
-from ehrkg.benchmark.templates import make_templates
+from ehrkg.benchmark.templates.caps import most_of_share
+from ehrkg.benchmark.templates.instantiation import make_templates
 from ehrkg.ehr.codes import CODE_SYSTEMS
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger

@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.asked import Asked, asked_of
+from ehrkg.evaluation.asking.asked import Asked, asked_of
 from ehrkg.evaluation.baselines import Baseline
 from ehrkg.evaluation.run import baselines_on_arrays, names_said
 from ehrkg.evaluation.schema import SCORES
-from ehrkg.evaluation.scoring import score_blocks
+from ehrkg.evaluation.scoring.scores import score_blocks
 from ehrkg.foundation.storage import read_parquet, stream_parquet
 from ehrkg.verify.schema import Verified
 

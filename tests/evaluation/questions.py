@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ehrkg.evaluation.questions import Question
+from ehrkg.evaluation.asking.questions import Question
 
 DRUGS = ("aspirin", "heparin", "insulin", "warfarin")
 

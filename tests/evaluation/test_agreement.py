@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from ehrkg.benchmark import example
-from ehrkg.benchmark.reviews import ANSWER, QUESTION, RATINGS, Mark, read_marks, shown_as
-from ehrkg.evaluation.agreement import agreement, coefficients, review_summary
+from ehrkg.benchmark.opened.reviews import ANSWER, QUESTION, RATINGS, Mark, read_marks, shown_as
+from ehrkg.evaluation.readers.agreement import agreement, coefficients, review_summary
 from ehrkg.foundation.errors import InputError
 from ehrkg.foundation.storage import write_parquet
 

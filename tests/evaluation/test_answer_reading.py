@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehrkg.evaluation.answer_reading import read_answer
+from ehrkg.evaluation.asking.answer_reading import read_answer
 
 DRUGS = ["aspirin", "furosemide", "insulin", "warfarin"]
 THOUGHT = "<think>A seems right. Answer: A. Or is it C?</think>"

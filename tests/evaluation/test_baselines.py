@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from ehrkg.benchmark.schema import ITEMS, TEMPLATES
-from ehrkg.evaluation.asked import asked_of
+from ehrkg.evaluation.asking.asked import asked_of
+from ehrkg.evaluation.asking.questions import in_setting, questions_of
 from ehrkg.evaluation.baselines import Chance, KeySource, MostFrequent
-from ehrkg.evaluation.questions import in_setting, questions_of
-from ehrkg.evaluation.scoring import run_baselines
-from ehrkg.evaluation.summary import accuracy_by, open_ended_by
+from ehrkg.evaluation.measures.summary import accuracy_by, open_ended_by
+from ehrkg.evaluation.scoring.scores import run_baselines
 from ehrkg.foundation.errors import UsageError
 
 

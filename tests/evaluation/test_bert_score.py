@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ehrkg.evaluation.bert_score import bert_f1, with_bert_score
 from ehrkg.evaluation.schema import SCORES
+from ehrkg.evaluation.scoring.bert_score import bert_f1, with_bert_score
 from ehrkg.foundation.errors import InputError
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ehrkg.evaluation.choices import told_by_code
+from ehrkg.evaluation.scoring.choices import told_by_code
 from tests.evaluation.made_scores import table
 from tests.evaluation.test_baselines import item, items
 

@@ -9,13 +9,13 @@ from sklearn.metrics import accuracy_score, brier_score_loss
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
 
-from ehrkg.evaluation.breakdowns import breakdown, chapter_of, macro
-from ehrkg.evaluation.calibration import calibration_error, calibration_of
-from ehrkg.evaluation.comparison import pairwise, ranks_of, stem_gain
+from ehrkg.evaluation.measures.breakdowns import breakdown, chapter_of, macro
+from ehrkg.evaluation.measures.calibration import calibration_error, calibration_of
+from ehrkg.evaluation.measures.comparison import pairwise, ranks_of, stem_gain
+from ehrkg.evaluation.measures.significance import pairwise_differences
+from ehrkg.evaluation.measures.spending import cost_of, parse_failures
+from ehrkg.evaluation.measures.summary import accuracy_by, open_ended_by, several_right_by
 from ehrkg.evaluation.results import Results
-from ehrkg.evaluation.significance import pairwise_differences
-from ehrkg.evaluation.spending import cost_of, parse_failures
-from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 from ehrkg.foundation.errors import UsageError
 from tests.evaluation.made_scores import pool_of, scores_of, table, templates_of
 

@@ -13,10 +13,10 @@ import pytest
 
 from ehrkg.benchmark import make_questions, make_templates
 from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.asked import Asked, asked_of
+from ehrkg.evaluation.asking.asked import Asked, asked_of
 from ehrkg.evaluation.baselines import Baseline
 from ehrkg.evaluation.run import baselines_on_arrays, names_said
-from ehrkg.evaluation.scoring import run_baselines
+from ehrkg.evaluation.scoring.scores import run_baselines
 from tests.benchmark.worlds import many_pairs
 
 LEARNT = ["co-occurrence", "logistic model on codes", "most frequent option"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ehrkg.evaluation.likelihood import LocalOptions, softmax
+from ehrkg.evaluation.asking.likelihood import LocalOptions, softmax
 from ehrkg.foundation.errors import InputError, UsageError
 from tests.benchmark.small_model import write_small_model
 

@@ -10,7 +10,7 @@ import pytest
 
 from ehrkg.benchmark import example
 from ehrkg.evaluation import evaluate
-from ehrkg.evaluation.scoring import SORTED_BY
+from ehrkg.evaluation.scoring.scores import SORTED_BY
 from ehrkg.foundation.errors import UsageError
 from tests.benchmark.small_model import write_small_model
 

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ehrkg.benchmark import Benchmark, Facts, example, make_questions, make_templates
-from ehrkg.benchmark.check_again import distractors_again, templates_again
-from ehrkg.benchmark.check_rules import RULES
-from ehrkg.benchmark.cohort import Cohort
+from ehrkg.benchmark.checking.again import distractors_again, templates_again
+from ehrkg.benchmark.checking.rules import RULES
+from ehrkg.benchmark.facts.cohort import Cohort
 from ehrkg.evaluation import evaluate
+from ehrkg.evaluation.asking.questions import questions_of
 from ehrkg.evaluation.baselines import Chance
+from ehrkg.evaluation.measures.stability import robustness
 from ehrkg.evaluation.perturbations import PERTURBATIONS, Perturbed, names_in, perturb
 from ehrkg.evaluation.perturbations.naming import abbreviations, mistyped, shortened, words_of
 from ehrkg.evaluation.perturbations.options import OptionOrder
 from ehrkg.evaluation.perturbations.questions import PerturbedQuestions, under_perturbations
 from ehrkg.evaluation.perturbations.scored import score_perturbed
-from ehrkg.evaluation.questions import questions_of
-from ehrkg.evaluation.scoring import run_baselines
-from ehrkg.evaluation.stability import robustness
+from ehrkg.evaluation.scoring.scores import run_baselines
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.ledger import Ledger
 from tests.benchmark.worlds import many_pairs

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.evaluation.few_shot import KINDS, SENTENCES, Examples, sentences_of, shares
-from ehrkg.evaluation.prompting import CUE, FORMATS, applies, in_words
-from ehrkg.evaluation.questions import in_setting, questions_of
+from ehrkg.evaluation.asking.few_shot import KINDS, SENTENCES, Examples, sentences_of, shares
+from ehrkg.evaluation.asking.prompting import CUE, FORMATS, applies, in_words
+from ehrkg.evaluation.asking.questions import in_setting, questions_of
 from ehrkg.evaluation.settings import CONTROLS, READINGS, Setting
 from ehrkg.foundation.errors import UsageError
 from tests.evaluation.questions import question

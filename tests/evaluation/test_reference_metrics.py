@@ -17,11 +17,11 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from ehrkg.benchmark.intervals import holm
-from ehrkg.evaluation.calibration import brier, calibration_error
+from ehrkg.benchmark.facts.intervals import holm
+from ehrkg.evaluation.measures.calibration import brier, calibration_error
+from ehrkg.evaluation.measures.ranks import average_rank, kendalls_w, scores_of_halves
+from ehrkg.evaluation.measures.significance import pairwise_differences
 from ehrkg.evaluation.metrics import clustered_mean, rouge, wilson
-from ehrkg.evaluation.ranks import average_rank, kendalls_w, scores_of_halves
-from ehrkg.evaluation.significance import pairwise_differences
 from ehrkg.foundation.errors import UsageError
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from statsmodels.regression.linear_model import OLS
 
-from ehrkg.evaluation.stability import as_sets, robustness
+from ehrkg.evaluation.measures.stability import as_sets, robustness
 from tests.evaluation.made_scores import scores_of
 
 PERTURBED = "perturbed:option_order+few_shot2"

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ehrkg
-from ehrkg.benchmark.pools import POOL
+from ehrkg.benchmark.distractors.pools import POOL
 from ehrkg.benchmark.schema import ITEMS, TEMPLATES
 from ehrkg.ehr.schema import EVENTS
 from ehrkg.evaluation.schema import SCORES

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ehrkg
-from ehrkg.benchmark.reviews import QUESTION, Mark, asked, read_marks, shown_as
+from ehrkg.benchmark.opened.reviews import QUESTION, Mark, asked, read_marks, shown_as
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import content_hash, file_hash

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from ehrkg.benchmark.reviews import RELATION
-from ehrkg.benchmark.source import Source
-from ehrkg.evaluation.relation_agreement import relation_summary
+from ehrkg.benchmark.opened.reviews import RELATION
+from ehrkg.benchmark.opened.source import Source
+from ehrkg.evaluation.readers.relation_agreement import relation_summary
 from ehrkg.session.pair_files import read_pairs
 from ehrkg.session.view import modes
 from ehrkg.session.view.application import application

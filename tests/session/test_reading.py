@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from ehrkg.benchmark.reviews import QUESTION, Mark, read_marks
-from ehrkg.benchmark.source import Source
-from ehrkg.evaluation.agreement import review_summary
+from ehrkg.benchmark.opened.reviews import QUESTION, Mark, read_marks
+from ehrkg.benchmark.opened.source import Source
+from ehrkg.evaluation.readers.agreement import review_summary
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.storage import write_parquet
 from ehrkg.session.view import modes

@@ -19,7 +19,7 @@ from ehrkg.benchmark.exports.writing import write_text
 from ehrkg.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 __all__ = ["EXPORTS", "Export", "datasheet", "export"]
 

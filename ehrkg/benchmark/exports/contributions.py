@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from ehrkg.ontology.sources import SOURCES
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 NAMES = {
     "ICD10CM": "infores:icd10cm",

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ehrkg.benchmark.describe import Counts
 from ehrkg.benchmark.exports.contributions import contributions
 from ehrkg.benchmark.exports.writing import rendered
-from ehrkg.benchmark.recipes import in_words
+from ehrkg.benchmark.opened.describe import Counts
+from ehrkg.benchmark.opened.recipes import in_words
 from ehrkg.foundation.ledger import Ledger
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 DATASHEET = "DATASHEET.md"
 """The file that holds it."""
 
-AGREEMENT = "ehrkg.evaluation.agreement"
+AGREEMENT = "ehrkg.evaluation.readers.agreement"
 """The module that says how readers agree."""
 
 LEDGER = "ledger.json"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 OF_TEMPLATE = (
     "predicate",

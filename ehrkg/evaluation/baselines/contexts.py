@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import Asked, Ints
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import Asked, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

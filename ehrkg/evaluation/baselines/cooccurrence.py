@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, Told, places
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import LEARNT_FROM, Asked, Ints, Told, places
 from ehrkg.evaluation.baselines.contexts import (
     Score,
     best_answers,

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, asked_of, places
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import LEARNT_FROM, Asked, Ints, asked_of, places
 from ehrkg.evaluation.baselines.protocol import against_cut
 from ehrkg.foundation.embedding import Embedder
 

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import Asked, Ints, places
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import Asked, Ints, places
 from ehrkg.evaluation.baselines.contexts import OPEN_ROWS, by_context, context_matrix
 from ehrkg.evaluation.baselines.protocol import against_cut
 from ehrkg.propose.tasks import tasks

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, Told, places
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import LEARNT_FROM, Asked, Ints, Told, places
 from ehrkg.evaluation.baselines.contexts import OPEN_ROWS, best_answers, by_context, context_matrix
 from ehrkg.evaluation.baselines.protocol import against_cut
 from ehrkg.foundation.hashing import hash_strings

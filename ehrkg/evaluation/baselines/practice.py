@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.asked import LEARNT_FROM, TRAIN, Ints, half_of, places
+from ehrkg.evaluation.asking.asked import LEARNT_FROM, TRAIN, Ints, half_of, places
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix, csr_matrix

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Bools
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import LEARNT_FROM, Asked, Bools
 
 Utilities = Floats | Sequence[npt.NDArray[np.float64]]
 """One number an option: all in one array, one question's after another's, or an array each."""

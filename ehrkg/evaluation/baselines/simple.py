@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark.intervals import Floats
-from ehrkg.evaluation.asked import LEARNT_FROM, Asked, Ints, places
+from ehrkg.benchmark.facts.intervals import Floats
+from ehrkg.evaluation.asking.asked import LEARNT_FROM, Asked, Ints, places
 from ehrkg.evaluation.baselines.practice import Practice
 from ehrkg.evaluation.baselines.protocol import against_cut
 
@@ -20,7 +20,7 @@ class Chance:
     """Every option alike: the floor that the number of options sets.
 
     >>> from ehrkg.benchmark import example
-    >>> from ehrkg.evaluation.asked import asked_of
+    >>> from ehrkg.evaluation.asking.asked import asked_of
     >>> asked = asked_of(example().to_arrow())
     >>> choices = asked.take(np.flatnonzero(asked.is_form("mcq")))
     >>> set(Chance().utilities(choices).tolist())

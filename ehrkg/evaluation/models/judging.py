@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.evaluation.answer_reading import read_answer
+from ehrkg.evaluation.asking.answer_reading import read_answer
 from ehrkg.evaluation.models.named import model_named
 from ehrkg.evaluation.models.one_model import Terms, build_of, check_allowed, kept_in
 from ehrkg.evaluation.models.prompted import Prompted
 from ehrkg.evaluation.models.questioning import LETTER_TOKENS
 from ehrkg.evaluation.models.running import ask, check_inspect
 from ehrkg.evaluation.schema import SCORES
-from ehrkg.evaluation.storing import ANSWERS, LOGS
+from ehrkg.evaluation.scoring.storing import ANSWERS, LOGS
 from ehrkg.propose.models.prompts import read_prompt
 from ehrkg.propose.models.recorded import RecordedAnswers
 from ehrkg.propose.tasks import tasks
@@ -90,7 +90,7 @@ def _prompts(
     scores: pa.Table, benchmark: Benchmark, names: Mapping[str, Sequence[str]]
 ) -> dict[int, Prompted]:
     """What is asked, by the row of the scores."""
-    prompt = read_prompt(Path(str(files("ehrkg.evaluation") / "prompts" / "judge.yaml")))
+    prompt = read_prompt(Path(str(files("ehrkg.evaluation.asking") / "prompts" / "judge.yaml")))
     items = {row["item_id"]: row for row in benchmark.filter(format="oeq").to_arrow().to_pylist()}
     found = {}
     columns = ["item_id", "format", "text", "task"]

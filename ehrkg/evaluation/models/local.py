@@ -15,7 +15,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from ehrkg.evaluation.likelihood import TOKENS, LocalOptions
+from ehrkg.evaluation.asking.likelihood import TOKENS, LocalOptions
 from ehrkg.evaluation.models.own import OwnModel, prompt_of
 
 NAME = "ehrkg_local"
@@ -25,7 +25,7 @@ CHOICES = "choices"
 
 
 class LocalAPI(OwnModel):
-    """Asks a model of ``ehrkg.evaluation.likelihood``, one prompt at a time.
+    """Asks a model of ``ehrkg.evaluation.asking.likelihood``, one prompt at a time.
 
     Args:
         model_name: as it stands in logs.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ehrkg.evaluation.likelihood import GGUF, LocalOptions
+from ehrkg.evaluation.asking.likelihood import GGUF, LocalOptions
 from ehrkg.evaluation.models.generation import Generation
 from ehrkg.evaluation.models.providers import HERE, environment, provider_of
 from ehrkg.foundation.hashing import short_id

@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
-from ehrkg.evaluation.answer_names import names_of
+from ehrkg.evaluation.asking.answer_names import names_of
 from ehrkg.evaluation.models.generation import Generation
 from ehrkg.evaluation.models.named import AskedModel, model_named
 from ehrkg.evaluation.models.questioning import Put, Questioning, whole_only, with_controls
 from ehrkg.evaluation.models.running import ask, check_inspect
 from ehrkg.evaluation.models.scored import scores_of
+from ehrkg.evaluation.scoring.storing import ANSWERS, LOGS, Evaluation, folder_of, store
 from ehrkg.evaluation.settings import LIKELIHOOD, Setting
-from ehrkg.evaluation.storing import ANSWERS, LOGS, Evaluation, folder_of, store
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.growing import MANIFEST
 from ehrkg.foundation.progress import Progress, Silent

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
 from ehrkg.benchmark.exports.rows import LETTERS
-from ehrkg.evaluation.few_shot import Examples, sentences_of
+from ehrkg.evaluation.asking.few_shot import Examples, sentences_of
+from ehrkg.evaluation.asking.prompting import FORMATS, applies, in_words
+from ehrkg.evaluation.asking.questions import Question, in_setting, questions_of
 from ehrkg.evaluation.models.prompted import Prompted
 from ehrkg.evaluation.perturbations.questions import PerturbedQuestions
-from ehrkg.evaluation.prompting import FORMATS, applies, in_words
-from ehrkg.evaluation.questions import Question, in_setting, questions_of
 from ehrkg.evaluation.settings import PLAIN, Setting
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import hash64

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from ehrkg.evaluation.answer_reading import Reading, read_answer
+from ehrkg.evaluation.asking.answer_reading import Reading, read_answer
+from ehrkg.evaluation.asking.questions import Question
 from ehrkg.evaluation.metrics import exact_match, relation_coverage, rouge
 from ehrkg.evaluation.models.questioning import Put
-from ehrkg.evaluation.questions import Question
 from ehrkg.evaluation.schema import SCORES
-from ehrkg.evaluation.scoring import SORTED_BY
+from ehrkg.evaluation.scoring.scores import SORTED_BY
 from ehrkg.propose.models.asking import Reply
 from ehrkg.propose.models.budget import Budget
 

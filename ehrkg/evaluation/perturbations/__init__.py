@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ehrkg.benchmark import Benchmark, Facts
-from ehrkg.benchmark.made_from import made_from
+from ehrkg.benchmark.checking.made_from import made_from
 from ehrkg.evaluation.perturbations.asked import Asked, Perturbation, Perturbed, perturbed
 from ehrkg.evaluation.perturbations.naming import Abbreviated, CodesShown, Typos
 from ehrkg.evaluation.perturbations.options import FewerOptions, OptionOrder

@@ -11,15 +11,15 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark, Facts
-from ehrkg.benchmark.accepted import Accepted
-from ehrkg.benchmark.cohort import Cohort
-from ehrkg.benchmark.draws import Group, World, group_rows
-from ehrkg.benchmark.giveaways import Giveaways
-from ehrkg.benchmark.names import phrase
-from ehrkg.benchmark.pools import era_of
-from ehrkg.benchmark.shortlists import Ints
-from ehrkg.benchmark.stems import Says, render_stem
-from ehrkg.benchmark.support import Support
+from ehrkg.benchmark.distractors.accepted import Accepted
+from ehrkg.benchmark.distractors.draws import Group, World, group_rows
+from ehrkg.benchmark.distractors.pools import era_of
+from ehrkg.benchmark.distractors.shortlists import Ints
+from ehrkg.benchmark.facts.cohort import Cohort
+from ehrkg.benchmark.facts.giveaways import Giveaways
+from ehrkg.benchmark.facts.names import phrase
+from ehrkg.benchmark.facts.support import Support
+from ehrkg.benchmark.questions.stems import Says, render_stem
 
 Row = dict[str, Any]
 """A question, or a template, as a row of its table."""

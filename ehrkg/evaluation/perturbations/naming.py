@@ -13,8 +13,8 @@ from importlib.resources import files
 
 import yaml
 
-from ehrkg.benchmark.cohort_codes import CodeFacts
-from ehrkg.benchmark.names import display, drug_name, option_names, phrase
+from ehrkg.benchmark.facts.codes import CodeFacts
+from ehrkg.benchmark.facts.names import display, drug_name, option_names, phrase
 from ehrkg.ehr.codes import code_system
 from ehrkg.evaluation.perturbations.asked import NOT_RESTATED, Asked, Outcome, Row
 from ehrkg.foundation.hashing import hash64

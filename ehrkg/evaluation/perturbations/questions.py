@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from ehrkg.benchmark import Benchmark
+from ehrkg.evaluation.asking.questions import Question, questions_of
 from ehrkg.evaluation.perturbations import Perturbed, perturb
-from ehrkg.evaluation.questions import Question, questions_of
 from ehrkg.evaluation.settings import Setting
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ehrkg.benchmark.distractors import STRATEGIES
-from ehrkg.benchmark.draws import Group, pieces
-from ehrkg.benchmark.names import drug_option, option_names
-from ehrkg.benchmark.pools import entity_of
-from ehrkg.benchmark.shortlists import Shortlist, draw
+from ehrkg.benchmark.distractors.draws import Group, pieces
+from ehrkg.benchmark.distractors.pools import entity_of
+from ehrkg.benchmark.distractors.shortlists import Shortlist, draw
+from ehrkg.benchmark.distractors.strategies import STRATEGIES
+from ehrkg.benchmark.facts.names import drug_option, option_names
 from ehrkg.evaluation.perturbations.asked import NO_POOL, Asked, Outcome, Row
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.hashing import order_by_hash

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg.benchmark import Benchmark, Facts
-from ehrkg.benchmark.made_from import made_from
-from ehrkg.evaluation.answer_names import answer_names
-from ehrkg.evaluation.asked import asked_of
+from ehrkg.benchmark.checking.made_from import made_from
+from ehrkg.evaluation.asking.answer_names import answer_names
+from ehrkg.evaluation.asking.asked import asked_of
 from ehrkg.evaluation.baselines import Baseline
 from ehrkg.evaluation.perturbations import ALL, Perturbed, names_in, perturb
 from ehrkg.evaluation.run import baselines_on_arrays, names_said
 from ehrkg.evaluation.schema import SCORES
-from ehrkg.evaluation.scoring import SORTED_BY, run_baselines
+from ehrkg.evaluation.scoring.scores import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import Setting
 from ehrkg.foundation.ledger import Ledger
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ehrkg.benchmark.context import Event, events_beside
-from ehrkg.benchmark.giveaways import Answer, context_rules
-from ehrkg.benchmark.names import phrase
-from ehrkg.benchmark.pools import settings_of
-from ehrkg.benchmark.stems import n_phrasings
+from ehrkg.benchmark.distractors.pools import settings_of
+from ehrkg.benchmark.facts.giveaways import Answer, context_rules
+from ehrkg.benchmark.facts.names import phrase
+from ehrkg.benchmark.questions.stems import n_phrasings
+from ehrkg.benchmark.templates.context import Event, events_beside
 from ehrkg.evaluation.perturbations.asked import NO_POOL, NOT_RESTATED, Asked, Outcome, Row
 from ehrkg.foundation.hashing import hash64, order_by_hash
 from ehrkg.propose.tasks import tasks

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.agreement import ReviewSummary
+from ehrkg.evaluation.readers.agreement import ReviewSummary
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.verify.schema import Verified
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.ehr.schema import Hospital
-from ehrkg.evaluation.agreement import ReviewSummary
+from ehrkg.evaluation.readers.agreement import ReviewSummary
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.questions import sampled_items
 from ehrkg.foundation.ledger import Ledger

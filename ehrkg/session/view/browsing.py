@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ehrkg.benchmark.reviews import QUESTION, asked, kinds_of, read_marks, standing
-from ehrkg.benchmark.source import Source
+from ehrkg.benchmark.opened.reviews import QUESTION, asked, kinds_of, read_marks, standing
+from ehrkg.benchmark.opened.source import Source
 from ehrkg.foundation.errors import InputError
 from ehrkg.session.view.filters import (
     COLUMNS,

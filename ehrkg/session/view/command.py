@@ -81,8 +81,8 @@ def view(
 
 def review_lines(out: Path) -> list[str]:
     """What readers found of a build's questions and how far they agree, a sentence a line."""
-    from ehrkg.benchmark.reviews import read_marks
-    from ehrkg.evaluation.agreement import review_summary
+    from ehrkg.benchmark.opened.reviews import read_marks
+    from ehrkg.evaluation.readers.agreement import review_summary
     from ehrkg.foundation.workspace import read_manifest
 
     read_manifest(out)  # says so where this is no build
@@ -94,8 +94,8 @@ def review_lines(out: Path) -> list[str]:
 
 def relation_lines(out: Path) -> list[str]:
     """What readers found of a build's relations; their labels are written to review/labels.tsv."""
-    from ehrkg.benchmark.reviews import folder_of, read_marks
-    from ehrkg.evaluation.relation_agreement import relation_summary
+    from ehrkg.benchmark.opened.reviews import folder_of, read_marks
+    from ehrkg.evaluation.readers.relation_agreement import relation_summary
     from ehrkg.foundation.workspace import read_manifest
     from ehrkg.session.tsv import write_tsv
 

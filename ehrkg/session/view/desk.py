@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ehrkg.benchmark.reviews import ANSWER, QUESTION, RATINGS, REMARK, Mark, Review, read_marks
+from ehrkg.benchmark.opened.reviews import (
+    ANSWER,
+    QUESTION,
+    RATINGS,
+    REMARK,
+    Mark,
+    Review,
+    read_marks,
+)
 from ehrkg.foundation.errors import UsageError
 from ehrkg.session.view.marking import append, now
 

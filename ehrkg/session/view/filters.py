@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ehrkg.benchmark.conditions import Condition, condition
-from ehrkg.benchmark.reviews import kinds_of, read_marks, standing
-from ehrkg.benchmark.source import Source
+from ehrkg.benchmark.opened.conditions import Condition, condition
+from ehrkg.benchmark.opened.reviews import kinds_of, read_marks, standing
+from ehrkg.benchmark.opened.source import Source
 from ehrkg.foundation.replacing import WORK
 from ehrkg.foundation.workspace import load_result
 from ehrkg.session.view.pages import Refusal

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from ehrkg.benchmark.reviews import MARKS, Mark, folder_of
+from ehrkg.benchmark.opened.reviews import MARKS, Mark, folder_of
 from ehrkg.foundation.errors import InputError
 
 

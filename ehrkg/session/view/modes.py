@@ -6,7 +6,7 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute
 
-from ehrkg.benchmark.reviews import QUESTION, RELATION
+from ehrkg.benchmark.opened.reviews import QUESTION, RELATION
 from ehrkg.session.view.browsing import Browser
 from ehrkg.session.view.desk import reader_named
 from ehrkg.session.view.evidence import Evidence

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ehrkg.benchmark.reviews import (
+from ehrkg.benchmark.opened.reviews import (
     ANSWER,
     QUESTION,
     RATINGS,
@@ -24,7 +24,7 @@ from ehrkg.benchmark.reviews import (
     read_marks,
     shown_as,
 )
-from ehrkg.evaluation.agreement import is_right, review_summary
+from ehrkg.evaluation.readers.agreement import is_right, review_summary
 from ehrkg.session.view.browsing import Browser
 from ehrkg.session.view.desk import Desk
 from ehrkg.session.view.evidence import Evidence, picture

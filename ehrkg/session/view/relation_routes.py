@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ehrkg.benchmark.reviews import ANSWER, RELATION, REMARK, asked
-from ehrkg.evaluation.relation_agreement import relation_summary
+from ehrkg.benchmark.opened.reviews import ANSWER, RELATION, REMARK, asked
+from ehrkg.evaluation.readers.relation_agreement import relation_summary
 from ehrkg.session.view.browsing import PAGE
 from ehrkg.session.view.desk import Desk
 from ehrkg.session.view.pages import Refusal, field, page

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from ehrkg.benchmark.source import Source
+from ehrkg.benchmark.opened.source import Source
 from ehrkg.foundation.errors import EhrkgError
 from ehrkg.session.view.browsing import PAGE, Browser
 from ehrkg.session.view.evidence import Evidence, claim_of

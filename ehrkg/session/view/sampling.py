@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ehrkg.benchmark.cuts import shares
-from ehrkg.benchmark.reviews import QUESTION, folder_of
-from ehrkg.benchmark.source import Source
+from ehrkg.benchmark.opened.cuts import shares
+from ehrkg.benchmark.opened.reviews import QUESTION, folder_of
+from ehrkg.benchmark.opened.source import Source
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.workspace import write_json
 from ehrkg.session.view.filters import pattern_of

@@ -12,7 +12,7 @@ from ehrkg.benchmark.exports.rows import carried_names, rows
 from ehrkg.foundation.storage import write_atomically
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 
 def write(bench: Benchmark, folder: Path) -> None:

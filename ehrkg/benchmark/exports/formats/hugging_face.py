@@ -17,7 +17,7 @@ from ehrkg.foundation.storage import ROW_GROUP, file_hash, write_atomically
 from ehrkg.foundation.workspace import write_json
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 """Our names of splits, and the hub's, in the order in which they are shown."""

@@ -11,7 +11,7 @@ from ehrkg.benchmark.exports.rows import kinds_of, right_letters, rows
 from ehrkg.benchmark.exports.writing import rendered, write_json_lines, write_text
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 METADATA = (
     "template_id",

@@ -10,7 +10,7 @@ from ehrkg.benchmark.exports.rows import rows
 from ehrkg.benchmark.exports.writing import write_json_lines
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 
 def write(bench: Benchmark, folder: Path) -> None:

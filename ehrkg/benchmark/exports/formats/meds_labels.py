@@ -16,7 +16,7 @@ from ehrkg.foundation.hashing import hash64
 from ehrkg.foundation.storage import write_parquet
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
+    from ehrkg.benchmark.opened.benchmark import Benchmark
 
 LABELS = pa.schema(
     [

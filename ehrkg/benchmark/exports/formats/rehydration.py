@@ -19,8 +19,8 @@ from ehrkg.foundation.storage import write_parquet
 from ehrkg.foundation.workspace import write_json
 
 if TYPE_CHECKING:
-    from ehrkg.benchmark.benchmark import Benchmark
-    from ehrkg.benchmark.recipes import Recipe
+    from ehrkg.benchmark.opened.benchmark import Benchmark
+    from ehrkg.benchmark.opened.recipes import Recipe
 
 LEAST = 11
 """Patients behind whatever is counted or named."""

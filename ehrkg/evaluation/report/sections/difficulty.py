@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.evaluation.breakdowns import breakdown, macro
+from ehrkg.evaluation.measures.breakdowns import breakdown, macro
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.selection import named_chapter
 from ehrkg.evaluation.report.sections.settings_words import (

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.evaluation.breakdowns import macro
-from ehrkg.evaluation.comparison import pairwise, ranks_of
+from ehrkg.evaluation.measures.breakdowns import macro
+from ehrkg.evaluation.measures.comparison import pairwise, ranks_of
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.settings_words import (
     as_asked,

@@ -7,7 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.evaluation.calibration import calibration_of
+from ehrkg.evaluation.measures.calibration import calibration_of
+from ehrkg.evaluation.measures.spending import cost_of, parse_failures
+from ehrkg.evaluation.measures.summary import accuracy_by
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.overview import form_words
 from ehrkg.evaluation.report.sections.settings_words import (
@@ -15,8 +17,6 @@ from ehrkg.evaluation.report.sections.settings_words import (
     patients_of,
     setting_words,
 )
-from ehrkg.evaluation.spending import cost_of, parse_failures
-from ehrkg.evaluation.summary import accuracy_by
 
 MODEL = ("model", "setting")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ehrkg.evaluation.agreement import Figure
+from ehrkg.evaluation.readers.agreement import Figure
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.shareable import LEAST
 

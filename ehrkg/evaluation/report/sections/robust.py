@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ehrkg.evaluation.measures.stability import robustness
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.overview import form_words
 from ehrkg.evaluation.report.sections.settings_words import setting_words
-from ehrkg.evaluation.stability import robustness
 
 
 def collect(data: ReportData) -> dict[str, Any] | str:

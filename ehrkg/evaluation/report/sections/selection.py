@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark.templates import age_band
+from ehrkg.benchmark.templates.instantiation import age_band
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.ontology.code_trees import node_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ehrkg.evaluation.measures.summary import accuracy_by, open_ended_by, several_right_by
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.sections.settings_words import (
     as_asked,
@@ -11,7 +12,6 @@ from ehrkg.evaluation.report.sections.settings_words import (
     setting_words,
     with_controls,
 )
-from ehrkg.evaluation.summary import accuracy_by, open_ended_by, several_right_by
 
 KEYS = ("task", "n_options")
 

@@ -1,0 +1,1 @@
+"""Whether a finished benchmark is sound: every rule and every adversary, measured."""

@@ -1,0 +1,1 @@
+"""What the rules ask of patients, visits and codes: kinds, names, kin, who can have what."""

@@ -1,0 +1,1 @@
+"""Templates and their distractors, put into words and rows."""

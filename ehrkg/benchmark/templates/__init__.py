@@ -1,0 +1,1 @@
+"""Verified relations at real visits, under the rules on answers and context, become templates."""

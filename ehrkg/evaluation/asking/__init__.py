@@ -1,0 +1,1 @@
+"""What a model is asked and what it answered: settings, prompts, controls, answers read."""

@@ -1,0 +1,1 @@
+"""Figures of scores: accuracy and its breakdowns, calibration, ranks, significance."""

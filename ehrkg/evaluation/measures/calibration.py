@@ -1,0 +1,167 @@
+"""Whether a model's probabilities of the options mean what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ehrkg.evaluation.measures.clusters import group_rows
+from ehrkg.evaluation.measures.summary import BY_MODEL, filled
+from ehrkg.foundation.errors import UsageError
+
+BINS = 10
+"""Bins of equal width; as many as are usual where there are a few hundred questions or more."""
+
+CALIBRATION = pa.schema(
+    [
+        ("model", pa.string()),
+        ("key_source", pa.bool_()),
+        ("setting", pa.string()),
+        ("task", pa.string()),
+        ("format", pa.string()),
+        ("items", pa.int32()),
+        ("confidence", pa.float64()),  # the mean probability of the likeliest option
+        ("accuracy", pa.float64()),  # of the likeliest option
+        ("ece", pa.float64()),
+        ("brier", pa.float64()),
+    ]
+)
+
+Floats = npt.NDArray[np.float64]
+
+
+def brier(probabilities: npt.ArrayLike, answers: npt.ArrayLike) -> float:
+    """The Brier score: 0 for certainty of every right option, 2 for certainty of a wrong one.
+
+    ``(1 / n) sum_i sum_k (p_ik - y_ik)^2``, y being 1 for the right option and 0 for the others
+    (Brier 1950, Monthly Weather Review 78:1).
+
+    Args:
+        probabilities: questions by options, each row with the sum 1; 0 where a question has fewer
+            options than the widest.
+        answers: the place of each question's right option, from 0.
+
+    Raises:
+        UsageError: these are no probabilities, or the answers do not fit them.
+
+    >>> round(brier([[0.8, 0.2], [0.5, 0.5]], [0, 1]), 3)
+    0.29
+    """
+    table, right = _checked(probabilities, answers)
+    truth = np.zeros_like(table)
+    truth[np.arange(len(table)), right] = 1.0
+    return float(((table - truth) ** 2).sum(axis=1).mean())
+
+
+def calibration_error(
+    probabilities: npt.ArrayLike, answers: npt.ArrayLike, *, bins: int = BINS
+) -> float:
+    """The expected calibration error (ECE): how far confidence and accuracy lie apart.
+
+    ``sum_b (n_b / n) |accuracy_b - confidence_b|`` over bins of equal width, closed above, of the
+    probability of each question's likeliest option (Naeini et al. 2015, AAAI; Guo et al. 2017,
+    ICML). Of options that tie the first is taken.
+
+    Args:
+        probabilities: as for ``brier``.
+        answers: likewise.
+        bins: how many.
+
+    Raises:
+        UsageError: see ``brier``; or there is no bin.
+
+    >>> round(calibration_error([[0.8, 0.2], [0.8, 0.2]], [0, 1]), 3)
+    0.3
+    """
+    if bins < 1:
+        raise UsageError(f"no bins: {bins}", todo="take 1 or more")
+    table, right = _checked(probabilities, answers)
+    choice = table.argmax(axis=1)
+    confidence = table[np.arange(len(table)), choice]
+    hit = (choice == right).astype(np.float64)
+    edges = np.linspace(0, 1, bins + 1)[1:-1]
+    place = np.searchsorted(edges, confidence)
+    gaps = np.bincount(place, weights=hit - confidence, minlength=bins)
+    return float(np.abs(gaps).sum() / len(table))
+
+
+def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
+    """Calibration by model, setting, task and format, where there are likelihoods.
+
+    ``ece`` is ``calibration_error``, ``brier`` is ``brier``: formulas and sources stand there.
+
+    Args:
+        scores: the schema ``SCORES``; rows without ``probabilities`` are left out.
+        bins: of the calibration error.
+
+    Returns:
+        The schema ``CALIBRATION``, rounded to 4.
+
+    Raises:
+        UsageError: what stands as probabilities is none, or does not fit the options.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> scores = evaluate(example(), Chance()).scores
+    >>> calibration_of(scores).num_rows  # chance has no probabilities
+    0
+    """
+    part = scores.filter(
+        pc.and_(pc.is_valid(scores["probabilities"]), pc.is_valid(scores["answer_index"]))
+    )
+    groups = group_rows(part, (*BY_MODEL, "task", "format"))
+    table = _padded(part["probabilities"].combine_chunks()) if part.num_rows else np.zeros((0, 1))
+    right = np.asarray(part["answer_index"], dtype=np.int64)
+    found = np.zeros((4, len(groups)))
+    for at in range(len(groups)):
+        rows = groups.of == at
+        mine, answers = table[rows], right[rows]
+        hit = mine.argmax(axis=1) == answers
+        found[:, at] = (
+            mine.max(axis=1).mean(),
+            hit.mean(),
+            calibration_error(mine, answers, bins=bins),
+            brier(mine, answers),
+        )
+    names = ("confidence", "accuracy", "ece", "brier")
+    counts = np.bincount(groups.of, minlength=len(groups)).astype(np.float64)
+    numbers = dict(zip(names, found, strict=True))
+    return filled(CALIBRATION, groups.keys, {"items": counts}, numbers)
+
+
+def _padded(lists: pa.Array) -> Floats:
+    """Lists as rows of one table, 0 where a list is shorter; each divided by its sum.
+
+    Probabilities are stored rounded, so their sums are a little off 1.
+    """
+    sizes = np.diff(np.asarray(lists.offsets))
+    row = np.repeat(np.arange(len(lists)), sizes)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    table = np.zeros((len(lists), int(sizes.max(initial=1))))
+    table[row, column] = np.asarray(lists.flatten(), dtype=np.float64)
+    sums = table.sum(axis=1, keepdims=True)
+    near = np.abs(sums - 1) < 1e-4
+    return np.where(near, table / np.where(near, sums, 1.0), table)
+
+
+def _checked(
+    probabilities: npt.ArrayLike, answers: npt.ArrayLike
+) -> tuple[Floats, npt.NDArray[np.int64]]:
+    table = np.asarray(probabilities, dtype=np.float64)
+    right = np.asarray(answers, dtype=np.int64)
+    if table.ndim != 2 or not len(table) or right.shape != (len(table),):
+        raise UsageError(
+            f"shapes that do not fit: probabilities {table.shape}, answers {right.shape}",
+            todo="give a row a question, a column an option, and one answer a question",
+        )
+    wrong = (table < 0).any(axis=1) | ~np.isclose(table.sum(axis=1), 1.0)
+    if wrong.any():
+        raise UsageError(
+            f"no probabilities in row {int(np.flatnonzero(wrong)[0])}",
+            todo="divide each row by its sum",
+        )
+    if ((right < 0) | (right >= table.shape[1])).any():
+        raise UsageError("an answer is no option", todo="count options from 0")
+    return table, right

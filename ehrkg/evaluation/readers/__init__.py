@@ -1,0 +1,1 @@
+"""How far people who read questions and relations agree, with each other and with the key."""

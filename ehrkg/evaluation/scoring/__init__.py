@@ -1,0 +1,1 @@
+"""Answers in, rows of scores out, and into a finished build."""
