@@ -189,17 +189,20 @@ class Market:
             kept: which questions.
             drawn: whom they drew.
         """
-        mine = self.answers[kept][:, None]
-        columns = [_among(axis[drawn], axis[mine]) for axis in self.axes]
+        mine = self.answers[kept]
+        columns = [_among(axis, drawn, mine) for axis in self.axes]
         return np.column_stack(columns) if columns else np.zeros((len(mine), 0))
 
 
-def _among(others: npt.NDArray[Any], mine: npt.NDArray[Any]) -> Scores:
+def _among(axis: npt.NDArray[Any], drawn: Ints, mine: Ints) -> Scores:
     """The share of a row's others that are less than its own; as less counts half of the equal."""
-    halves = (others < mine).sum(axis=1, dtype=np.int32) + (others <= mine).sum(
-        axis=1, dtype=np.int32
-    )
-    found: Scores = halves / (2 * others.shape[1]) - 0.5
+    own = axis.take(mine)
+    halves = np.zeros(len(mine), dtype=np.int8)
+    for place in range(drawn.shape[1]):  # places are few and rows many
+        other = axis.take(drawn[:, place])
+        halves += other < own
+        halves += other <= own
+    found: Scores = halves / (2 * drawn.shape[1]) - 0.5
     return found
 
 
