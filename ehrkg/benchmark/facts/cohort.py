@@ -6,11 +6,12 @@ Codes are named by their ids, visits by their ids. Nothing here depends on the o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,6 +25,7 @@ from ehrkg.benchmark.facts.codes import (
 )
 from ehrkg.benchmark.facts.residual import rule_data
 from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.garbage import uncollected
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 
@@ -103,8 +105,9 @@ class Cohort:
         self.codes: dict[str, CodeFacts] = code_facts(hospital, knowledge, mapping, self.hierarchy)
         self._lines = lines_of(self.codes)
         self._related = related_codes(self.codes, self._lines)
-        self.visits: dict[str, VisitFacts] = _visits(hospital, self.codes)
-        self.patients: dict[str, PatientFacts] = _patients(hospital, self.visits)
+        with uncollected():
+            self.visits: dict[str, VisitFacts] = _visits(hospital, self.codes)
+            self.patients: dict[str, PatientFacts] = _patients(hospital, self.visits)
         self._indications = _objects(knowledge, INDICATING)
         self._instructions = _objects(knowledge, INSTRUCTING)
         self._exclusions = _objects(knowledge, ("EXCLUDES1",))
@@ -271,40 +274,55 @@ def _objects(knowledge: Knowledge, predicates: tuple[str, ...]) -> dict[str, fro
 
 
 def _visits(hospital: Hospital, codes: Mapping[str, CodeFacts]) -> dict[str, VisitFacts]:
-    pairs = hospital.visit_codes.select(["visit", "code"])
-    by_visit: dict[str, set[str]] = defaultdict(set)
-    for visit, code in zip(pairs["visit"].to_pylist(), pairs["code"].to_pylist(), strict=True):
-        by_visit[visit].add(code)
+    held = _codes_by_visit(hospital.visit_codes)
+    kinds = {code: facts.kind for code, facts in codes.items()}
+    eras = {code: facts.era for code, facts in codes.items()}
     orders = _orders(hospital.events, codes)
-    rows = sorted(hospital.visits.to_pylist(), key=lambda row: (row["patient"], row["ordinal"]))
-    return {
-        row["id"]: VisitFacts(
+    found = {}
+    for row in sorted(
+        hospital.visits.to_pylist(), key=lambda row: (row["patient"], row["ordinal"])
+    ):
+        its_codes = held.get(row["id"], ())
+        diagnoses = tuple([code for code in its_codes if kinds[code] == "diagnosis"])
+        found[row["id"]] = VisitFacts(
             id=row["id"],
             patient=row["patient"],
             ordinal=row["ordinal"],
             kind=row["kind"] or "",
             age=row["age"],
             gap_days=row["gap_days"],
-            era=_era(by_visit[row["id"]], codes),
-            diagnoses=_of_kind(by_visit[row["id"]], codes, "diagnosis"),
-            procedures=_of_kind(by_visit[row["id"]], codes, "procedure"),
+            era=_era([eras[code] for code in diagnoses]),
+            diagnoses=diagnoses,
+            procedures=tuple([code for code in its_codes if kinds[code] == "procedure"]),
             orders=tuple(orders.get(row["id"], ())),
-            codes=frozenset(by_visit[row["id"]]),
+            codes=frozenset(its_codes),
         )
-        for row in rows
+    return found
+
+
+def _codes_by_visit(pairs: pa.Table) -> dict[str, list[str]]:
+    """The codes of each visit, each once and sorted."""
+    once = pairs.group_by(["visit", "code"]).aggregate([])
+    once = once.sort_by([("visit", "ascending"), ("code", "ascending")])
+    if not once.num_rows:
+        return {}
+    visits, codes = once["visit"].combine_chunks(), once["code"].to_pylist()
+    first = np.flatnonzero(pc.not_equal(visits[1:], visits[:-1]).to_numpy(zero_copy_only=False)) + 1
+    starts = [0, *first.tolist()]
+    return {
+        visit: codes[start:end]
+        for visit, start, end in zip(
+            visits.take(pa.array(starts)).to_pylist(), starts, [*first.tolist(), None], strict=True
+        )
     }
 
 
-def _of_kind(ids: Iterable[str], codes: Mapping[str, CodeFacts], kind: str) -> tuple[str, ...]:
-    return tuple(sorted(code for code in ids if codes[code].kind == kind))
-
-
-def _era(ids: Iterable[str], codes: Mapping[str, CodeFacts]) -> str:
-    """The ICD version most of the visit's diagnoses are written in; "" where it has none."""
-    eras = [codes[code].era for code in ids if codes[code].kind == "diagnosis"]
-    if not eras:
-        return ""
-    return max(sorted(set(eras)), key=lambda era: (eras.count(era), len(era), era))
+def _era(eras: Sequence[str]) -> str:
+    """The ICD version most of a visit's diagnoses are written in; "" where it has none."""
+    once = set(eras)
+    if len(once) < 2:
+        return eras[0] if eras else ""
+    return max(sorted(once), key=lambda era: (eras.count(era), len(era), era))
 
 
 def _only_days(times: pa.ChunkedArray) -> bool:

@@ -39,6 +39,7 @@ from ehrkg.benchmark.questions.writing import (
 from ehrkg.benchmark.schema import ITEMS
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.errors import UsageError
+from ehrkg.foundation.garbage import uncollected
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.foundation.storage import stream_parquet
@@ -115,8 +116,9 @@ def make_questions(
     Raises:
         UsageError: an unknown format or strategy, or a longer history than templates keep.
     """
-    making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
-    tables = list(making.tables())
+    with uncollected():
+        making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
+        tables = list(making.tables())
     return Made(pa.concat_tables([ITEMS.empty_table(), *tables]).combine_chunks(), making.pool)
 
 
@@ -145,8 +147,9 @@ def write_questions(
     Returns:
         The pool, priced.
     """
-    making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
-    stream_parquet(making.tables(), ITEMS, path)
+    with uncollected():
+        making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
+        stream_parquet(making.tables(), ITEMS, path)
     return making.pool
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -343,18 +341,4 @@ def in_pieces(
         tables, dropped = write(piece)
         return pa.concat_tables(tables).combine_chunks().sort_by("item_id"), dropped
 
-    with uncollected():
-        starts = range(0, templates.num_rows, PIECE)
-        yield from in_order(written, starts, workers=workers)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Let Python look for no cycles: millions of plain rows make none, and looking takes long."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
+    yield from in_order(written, range(0, templates.num_rows, PIECE), workers=workers)
