@@ -14,13 +14,17 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple, TypeVar
 
 from ehrkg.foundation.errors import UsageError
 
 SETTING = "EHRKG_WORKERS"
 """The variable of the environment that says how many workers, where the caller does not."""
+
+AHEAD = 4
+"""Tasks a worker that may be begun or done before their results are asked for."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -63,8 +67,8 @@ def in_order(
 ) -> Iterator[Result]:
     """What the work gives for each task, in the order of the tasks, as it comes.
 
-    Each worker takes every so-manieth task and waits with a result until it is asked for, so no
-    more than one a worker is held.
+    Whoever is free takes the next task, so put first what takes longest. Nobody runs further ahead
+    of what was asked for than ``AHEAD`` tasks a worker, so no more results are held.
 
     Args:
         work: a function of the task and of what does not change meanwhile. Results are pickled.
@@ -81,72 +85,113 @@ def in_order(
     if workers < 2 or not sys.platform.startswith("linux") or multiprocessing.parent_process():
         yield from (work(task) for task in tasks)
         return
-    started = _started(work, tasks, workers)
+    team = _Team(work, tasks, workers)
     try:
         for at in range(len(tasks)):
-            yield _received(started[at % workers][1])
+            yield team.result(at)
     finally:
-        for process, connection in started:
-            connection.close()
+        team.end()
+
+
+class _Team:
+    """Forked workers, each with a pipe on which it sends (number of a task, done, result)."""
+
+    def __init__(self, work: Callable[[Any], Any], tasks: Sequence[Any], workers: int) -> None:
+        context = multiprocessing.get_context("fork")
+        turns = _Turns(context.Value("q", 0), context.Semaphore(AHEAD * workers), os.getpid())
+        self._turns = turns
+        self._found: dict[int, tuple[bool, Any]] = {}
+        self._listening: list[Connection] = []
+        self._processes: list[BaseProcess] = []
+        # What was made until here stays, so that looking for garbage copies none of its pages.
+        gc.freeze()
+        try:
+            for _ in range(workers):
+                receiving, sending = context.Pipe(duplex=False)
+                self._listening.append(receiving)
+                process = context.Process(
+                    target=_serve,
+                    args=(work, tasks, turns, sending, tuple(self._listening)),
+                    daemon=True,
+                )
+                with warnings.catch_warnings():
+                    # From Python 3.12 on a fork beside threads is warned of; see the module's text.
+                    warnings.simplefilter("ignore", DeprecationWarning)
+                    process.start()
+                sending.close()
+                self._processes.append(process)
+        finally:
+            gc.unfreeze()
+
+    def result(self, at: int) -> Any:
+        """Of a task, all before which were asked for; what came before its turn is kept."""
+        while at not in self._found:
+            for connection in wait(self._listening):
+                self._receive(connection)  # type: ignore[arg-type]
+        done, answer = self._found.pop(at)
+        self._turns.permits.release()
+        if not done:
+            raise answer
+        return answer
+
+    def _receive(self, connection: Connection) -> None:
+        try:
+            told = pickle.loads(connection.recv_bytes())  # noqa: S301 - our own worker's
+        except EOFError as error:
+            raise RuntimeError(
+                f"a worker was killed, maybe for want of memory: set {SETTING}=1 and try again"
+            ) from error
+        if told is None:
+            self._listening.remove(connection)
+        else:
+            at, done, answer = told
+            self._found[at] = (done, answer)
+
+    def end(self) -> None:
+        """Let no worker go on."""
+        for process in self._processes:
             process.terminate()
             process.join()
 
 
-def _started(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int) -> list[Any]:
-    context = multiprocessing.get_context("fork")
-    started: list[Any] = []
-    # What was made until here stays, so that looking for garbage copies none of its pages.
-    gc.freeze()
-    try:
-        for worker in range(workers):
-            receiving, sending = context.Pipe(duplex=False)
-            others = [connection for _, connection in started]
-            process = context.Process(
-                target=_serve,
-                args=(work, tasks[worker::workers], sending, [*others, receiving]),
-                daemon=True,
-            )
-            with warnings.catch_warnings():
-                # From Python 3.12 on a fork beside threads is warned of; see the module's text.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
-            sending.close()
-            started.append((process, receiving))
-    finally:
-        gc.unfreeze()
-    return started
+class _Turns(NamedTuple):
+    """Whose turn it is: the number of the next task, and leave to take it."""
+
+    next: Any
+    permits: Any
+    parent: int
+
+    def take(self) -> int | None:
+        """The number of the next task, once it may be begun; None if nobody waits for it."""
+        while not self.permits.acquire(timeout=1):
+            if os.getppid() != self.parent:  # killed: nobody will ever give leave
+                return None
+        with self.next.get_lock():
+            at: int = self.next.value
+            self.next.value += 1
+        return at
 
 
 def _serve(
     work: Callable[[Any], Any],
     tasks: Sequence[Any],
+    turns: _Turns,
     sending: Connection,
     of_parent: Sequence[Connection],
 ) -> None:
-    """Do the tasks and send their results; end when nobody listens any more."""
+    """Do tasks as their turn comes and send their results; end when nobody listens any more."""
     gc.disable()
     for connection in of_parent:  # else a parent that was killed would seem to listen for ever
         connection.close()
     try:
-        for task in tasks:
+        while (at := turns.take()) is not None and at < len(tasks):
             try:
-                answer = (True, work(task))
+                answer = (at, True, work(tasks[at]))
             except Exception as error:  # noqa: BLE001 - raised again by the caller
-                answer = (False, error)
+                answer = (at, False, error)
             sending.send_bytes(pickle.dumps(answer, protocol=5))
-            if not answer[0]:
-                return
+            if not answer[1]:
+                break
+        sending.send_bytes(pickle.dumps(None))
     except BrokenPipeError:
         return
-
-
-def _received(connection: Connection) -> Any:
-    try:
-        done, answer = pickle.loads(connection.recv_bytes())  # noqa: S301 - our own worker's
-    except EOFError as error:
-        raise RuntimeError(
-            f"a worker was killed, maybe for want of memory: set {SETTING}=1 and try again"
-        ) from error
-    if not done:
-        raise answer
-    return answer

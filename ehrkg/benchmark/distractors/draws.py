@@ -6,7 +6,7 @@ of all of them; what is kept of each is a short list of candidates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,7 +152,7 @@ def draw_all(
             ]
     drawn: list[Drawn] = []
     prices: dict[str, dict[tuple[str, str, str], float]] = {}
-    for one, found in zip(asked, in_order(_fitted, asked, workers=workers), strict=True):
+    for one, found in _fits(asked, workers, progress):
         prices.setdefault(price_column(one.strategy, one.size), {}).update(
             {
                 (one.task, one.era, row["entity"]): float(price)
@@ -160,7 +160,6 @@ def draw_all(
             }
         )
         drawn.append(_drawn(one, found))
-        progress.advance()
     _account(drawn, ledger)
     return drawn, _priced(pool, prices)
 
@@ -176,6 +175,21 @@ class _Asked:
     group: Group
     rows: Ints
     listed: Shortlist
+
+
+def _fits(
+    asked: Sequence[_Asked], workers: int, progress: Progress
+) -> Iterator[tuple[_Asked, Fit]]:
+    """Every draw with its prices, in the order they were asked for."""
+    # What takes longest is begun first, so that nobody waits for it alone.
+    order = sorted(range(len(asked)), key=lambda at: -len(asked[at].rows) * asked[at].size)
+    found = {}
+    for at, fitted in zip(
+        order, in_order(_fitted, [asked[at] for at in order], workers=workers), strict=True
+    ):
+        found[at] = fitted
+        progress.advance()
+    return ((one, found[at]) for at, one in enumerate(asked))
 
 
 def _fitted(one: _Asked) -> Fit:
