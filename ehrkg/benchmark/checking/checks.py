@@ -34,6 +34,7 @@ from ehrkg.benchmark.facts.cohort import Cohort
 from ehrkg.benchmark.facts.intervals import Estimate, Floats, clustered_mean, holm
 from ehrkg.benchmark.opened.benchmark import Benchmark
 from ehrkg.benchmark.rules import rule_table
+from ehrkg.foundation.garbage import uncollected
 from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.propose.tasks import tasks
 
@@ -138,6 +139,7 @@ class CheckReport:
         )
 
 
+@uncollected()
 def check(
     benchmark: Benchmark,
     *,

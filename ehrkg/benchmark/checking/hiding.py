@@ -21,6 +21,7 @@ from ehrkg.benchmark.facts.intervals import clustered_mean, wilson
 from ehrkg.benchmark.facts.support import Support
 from ehrkg.benchmark.rules import rule_table
 from ehrkg.ehr.schema import Hospital
+from ehrkg.foundation.garbage import uncollected
 from ehrkg.foundation.hashing import hash64, short_id, unit
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.progress import Silent
@@ -58,6 +59,7 @@ class TrueShare:
     high: float
 
 
+@uncollected()
 def hidden_edges(
     templates: pa.Table,
     hospital: Hospital,

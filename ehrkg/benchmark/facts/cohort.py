@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -356,6 +356,11 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
         [("main", "max"), ("lasting", "max"), ("start", "min"), ("first", "min")]
     )
     found: dict[str, list[Order]] = defaultdict(list)
+
+    @cache
+    def entity(code: str, route: str) -> str:  # one text for the same drug of all visits
+        return f"{codes[code].entity}|{route}"
+
     for row in grouped.sort_by(
         [(name, "ascending") for name in ("visit", "code", "route")]
     ).to_pylist():
@@ -363,7 +368,7 @@ def _orders(events: pa.Table, codes: Mapping[str, CodeFacts]) -> dict[str, list[
             Order(
                 code=row["code"],
                 route=row["route"],
-                entity=f"{codes[row['code']].entity}|{row['route']}",
+                entity=entity(row["code"], row["route"]),
                 main=row["main_max"],
                 lasting=row["lasting_max"],
                 start=row["first_min"] or row["start_min"],
@@ -382,7 +387,13 @@ def _patients(hospital: Hospital, visits: Mapping[str, VisitFacts]) -> dict[str,
             sex=row["sex"],
             split=row["split"],
             visits=tuple(by_patient[row["id"]]),
-            codes=frozenset().union(*(visit.codes for visit in by_patient[row["id"]])),
+            codes=_codes_of(by_patient[row["id"]]),
         )
         for row in sorted(hospital.patients.to_pylist(), key=lambda row: str(row["id"]))
     }
+
+
+def _codes_of(visits: Sequence[VisitFacts]) -> frozenset[str]:
+    if len(visits) == 1:  # most patients: no second set of the same codes
+        return visits[0].codes
+    return frozenset().union(*(visit.codes for visit in visits))

@@ -92,6 +92,7 @@ class Asked(TypedDict, total=False):
     workers: int | None
 
 
+@uncollected()
 def make_questions(
     templates: pa.Table,
     hospital: Hospital,
@@ -116,12 +117,12 @@ def make_questions(
     Raises:
         UsageError: an unknown format or strategy, or a longer history than templates keep.
     """
-    with uncollected():
-        making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
-        tables = list(making.tables())
+    making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
+    tables = list(making.tables())
     return Made(pa.concat_tables([ITEMS.empty_table(), *tables]).combine_chunks(), making.pool)
 
 
+@uncollected()
 def write_questions(
     path: Path,
     templates: pa.Table,
@@ -147,9 +148,8 @@ def write_questions(
     Returns:
         The pool, priced.
     """
-    with uncollected():
-        making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
-        stream_parquet(making.tables(), ITEMS, path)
+    making = _Making(templates, hospital, knowledge, mapping, verified, **asked)
+    stream_parquet(making.tables(), ITEMS, path)
     return making.pool
 
 
