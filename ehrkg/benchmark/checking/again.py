@@ -25,7 +25,7 @@ from ehrkg.benchmark.distractors.shortlists import TOO_FAR, Ints
 from ehrkg.benchmark.distractors.strategies import STRATEGIES
 from ehrkg.benchmark.distractors.surroundings import Surroundings
 from ehrkg.benchmark.distractors.wrong_options import Options, Wrong, options_by_template, ruled_out
-from ehrkg.benchmark.facts.cohort import Cohort
+from ehrkg.benchmark.facts.cohort import Cohort, VisitFacts
 from ehrkg.benchmark.facts.support import Support
 from ehrkg.benchmark.templates.answer_rules import (
     SUPPORTED,
@@ -36,7 +36,7 @@ from ehrkg.benchmark.templates.answer_rules import (
     occurrence_rules,
 )
 from ehrkg.benchmark.templates.caps import CapKeys, Caps, most_of_an_answer
-from ehrkg.benchmark.templates.context import given_context_breaks
+from ehrkg.benchmark.templates.context import given_context_breaks, related_codes
 from ehrkg.benchmark.templates.places import claim_of
 from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.ontology.schema import Knowledge
@@ -90,6 +90,8 @@ def templates_again(templates: pa.Table, facts: Facts) -> Iterator[Found]:
         "capped": "No hub code, patient or pair of codes has more templates than its cap.",
         "sole_indication": "A problem is named as a drug's reason only where it is the sole one.",
         "flags_told": "Every template carries its flags, such as newly_recorded.",
+        "context_recorded": "Every event of a stem is recorded at its visit, a drug by its route.",
+        "n_related_counted": "Its n_related events of a stem are related to the answer.",
         "answer_share": "No answer holds more than its share of a task's templates.",
     }
     broken: dict[str, list[str]] = defaultdict(list)
@@ -164,7 +166,22 @@ def _judge_template(
         found.broken["sole_indication"].append(row["id"])
     if given_context_breaks(row["context"], claim, ground):
         found.broken["context_drawn_by_the_rules"].append(row["id"])
+    if not _recorded(row) <= _events(occurrence.visit):
+        found.broken["context_recorded"].append(row["id"])
+    if row["n_related"] != related_codes(row["context"], claim.answer, ground):
+        found.broken["n_related_counted"].append(row["id"])
     found.keys.append((row["id"], row["task"], caps.keys(occurrence)))
+
+
+def _recorded(row: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """What a template says was recorded: codes, each with its route."""
+    return set(zip(row["context"], row["context_routes"], strict=True))
+
+
+def _events(visit: VisitFacts) -> set[tuple[str, str]]:
+    """What was recorded at a visit: codes, each with its route if that is told."""
+    said = {(code, "") for code in (*visit.diagnoses, *visit.procedures)}
+    return said | {(order.code, order.route if order.lasting else "") for order in visit.orders}
 
 
 def _first_line(rule: Any) -> str:

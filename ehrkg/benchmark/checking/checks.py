@@ -19,6 +19,7 @@ from ehrkg.benchmark.checking.adversary_options import (
 )
 from ehrkg.benchmark.checking.again import Facts, distractors_again, templates_again
 from ehrkg.benchmark.checking.hiding import TrueShare
+from ehrkg.benchmark.checking.naming import names_again
 from ehrkg.benchmark.checking.rules import (
     RULES,
     Joined,
@@ -216,10 +217,13 @@ def _rules(benchmark: Benchmark, cohort: Cohort | None) -> Iterator[CheckRow]:
 
 def _again(benchmark: Benchmark, facts: Facts) -> list[CheckRow]:
     """The rules by which templates and distractors were chosen, applied to what stands."""
-    templates, pool = benchmark.templates(), benchmark.beside("pool")
-    found = list(templates_again(templates, facts))
+    items, templates, pool = benchmark.to_arrow(), benchmark.templates(), benchmark.beside("pool")
+    found = [
+        *templates_again(templates, facts),
+        *names_again(items, templates, pool, facts.cohort),
+    ]
     if pool is not None:
-        found += distractors_again(benchmark.to_arrow(), templates, pool, facts)
+        found += distractors_again(items, templates, pool, facts)
     return [_rule_row(name, text, n, broken) for name, text, n, broken in found]
 
 

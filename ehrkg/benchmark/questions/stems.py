@@ -83,9 +83,7 @@ def render_stem(
     """
     if format not in FORMATS:
         raise UsageError(f"no such format: {format!r}", todo=f"use {', '.join(FORMATS)}")
-    words = _words(template, cohort, says)
-    words["history"] = _history(template, cohort, history, says) if history else ""
-    words["asked"] = asked
+    words = words_of(template, cohort, history=history, asked=asked, says=says)
     chosen = _compiled(template["task"], phrasing % n_phrasings(template["task"]), format)
     words["lead"] = chosen.lead if words["n_conditions"] != 1 else chosen.lead_one
     # A context of its own for each stem costs more than filling it in; these words are all of it.
@@ -113,7 +111,23 @@ def _compiled(task: str, phrasing: int, form: str) -> _Phrasing:
     )
 
 
-def _words(template: Mapping[str, Any], cohort: Cohort, says: Says) -> dict[str, Any]:
+def words_of(
+    template: Mapping[str, Any],
+    cohort: Cohort,
+    *,
+    history: int = 0,
+    asked: str = "",
+    says: Says = _phrase,
+) -> dict[str, Any]:
+    """What a phrasing is filled with: the names of the events, who it is about, and the rest.
+
+    Args:
+        template: as for ``render_stem``, as are all others.
+        cohort: names the codes.
+        history: how many earlier admissions to tell.
+        asked: what a yes/no question asks about.
+        says: names an event.
+    """
     named: dict[str, list[str]] = {group: [] for group in _KINDS.values()}
     for code, route in zip(template["context"], template["context_routes"], strict=True):
         facts = cohort.codes[code]
@@ -129,6 +143,8 @@ def _words(template: Mapping[str, Any], cohort: Cohort, says: Says) -> dict[str,
         "sole": bool(template["sole_indication"]),
         "these": "this condition" if said["n_conditions"] == 1 else "these conditions",
         "gap": days(template["gap_days"]),
+        "history": _history(template, cohort, history, says) if history else "",
+        "asked": asked,
     }
 
 

@@ -192,6 +192,12 @@ def history_of(diagnoses: Sequence[str], answer: Answer, ground: Ground) -> list
     return told
 
 
-def related_events(context: Context, answer: str, ground: Ground) -> int:
-    """How many events of a context a supported relation joins with the answer."""
-    return sum((event.code, answer) in ground.supported_pairs for event in context.events)
+def related_codes(codes: Iterable[str], answer: str, ground: Ground) -> int:
+    """How many of a context's codes a supported relation joins with the answer.
+
+    Args:
+        codes: of the events.
+        answer: its code.
+        ground: knows the relations.
+    """
+    return sum((code, answer) in ground.supported_pairs for code in codes)

@@ -26,7 +26,7 @@ from ehrkg.benchmark.templates.answer_rules import (
 )
 from ehrkg.benchmark.templates.caps import Caps, most_of_an_answer
 from ehrkg.benchmark.templates.cluster_keys import ClusterKeys
-from ehrkg.benchmark.templates.context import Context, choose_context, related_events
+from ehrkg.benchmark.templates.context import Context, choose_context, related_codes
 from ehrkg.benchmark.templates.places import Place, Places, claim_of
 from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.hashing import hash64, short_id
@@ -286,6 +286,7 @@ class _Making:
         claim, visit, target = occurrence.claim, occurrence.visit, occurrence.target
         patient = self._ground.cohort.patients[visit.patient]
         facts = self._ground.cohort.codes[claim.answer]
+        codes = [event.code for event in context.events]
         stamped = occurrence.order is not None and occurrence.order.start is not None
         return {
             "id": name,
@@ -293,7 +294,7 @@ class _Making:
             "patient": patient.id,
             "visit": visit.id,
             "target_visit": target.id,
-            "context": [event.code for event in context.events],
+            "context": codes,
             "context_routes": [event.route for event in context.events],
             "anchor_position": context.anchor_position,
             "history": list(context.history),
@@ -312,7 +313,7 @@ class _Making:
             "icd_version": visit.era,
             "timing": "timestamped" if stamped else "discharge_coded",
             "n_context": len(context.events),
-            "n_related": related_events(context, claim.answer, self._ground),
+            "n_related": related_codes(codes, claim.answer, self._ground),
             "score": claim.relation["score"],
             "sole_indication": self.task.answer_kind == "drug"
             and self._ground.sole_indication(occurrence),
