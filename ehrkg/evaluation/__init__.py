@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ehrkg.foundation.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ehrkg.evaluation.appraising import appraise
     from ehrkg.evaluation.asking.asked import Asked, asked_of
     from ehrkg.evaluation.baselines import (
         Baseline,
@@ -51,6 +52,7 @@ _HOMES = {
     "Results": "results",
     "Setting": "settings",
     "accuracy_by": "measures.summary",
+    "appraise": "appraising",
     "breakdown": "measures.breakdowns",
     "calibration_of": "measures.calibration",
     "cost_of": "measures.spending",
@@ -93,6 +95,7 @@ __all__ = [
     "Results",
     "Setting",
     "accuracy_by",
+    "appraise",
     "asked_of",
     "breakdown",
     "calibration_of",

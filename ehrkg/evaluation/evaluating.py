@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pyarrow as pa
 
@@ -21,6 +22,10 @@ from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.propose.models.budget import Budget
 from ehrkg.propose.models.consent import Consent
 
+if TYPE_CHECKING:
+    from ehrkg.evaluation.appraising import Appraising
+    from ehrkg.evaluation.models.one_model import Terms
+
 Model = str | Path | Callable[[list[str]], Any]
 """PROVIDER/MODEL as Inspect names it, the path of weights, or a function from prompts to texts."""
 
@@ -35,6 +40,9 @@ def evaluate(
     consent: Consent | None = None,
     budget: Budget | None = None,
     base_url: str | None = None,
+    judge: Model | None = None,
+    judge_url: str | None = None,
+    bert_score: str | Path | None = None,
     name: str | None = None,
     temperature: float | None = 0.0,
     max_tokens: int | None = None,
@@ -68,6 +76,12 @@ def evaluate(
         consent: for a model that is not on this machine; MIMIC's formats need all its promises.
         budget: calls, tokens and cost at most, with the prices that make costs.
         base_url: where a model is asked, if not at its provider's address.
+        judge: a model, named like any other, that says of each open answer whether it names what
+            counts as right. It is shown the accepted names and the answer, needs the same consent,
+            and has the same budget once more.
+        judge_url: where the judge is asked, if not at its provider's address.
+        bert_score: the model by which open answers get a BERTScore: a folder with an encoder, or a
+            name as embedding models have ("MiniLM" comes with the package).
         name: as a single model shall stand in the scores; by default its own name.
         temperature: 0 by default; ``None`` leaves it to the model, as some ask for.
         max_tokens: tokens of an answer; by default what the setting needs (16, 64 or 1024).
@@ -96,10 +110,8 @@ def evaluate(
     if name is not None and len(asked) != 1:
         raise UsageError(f"{name!r} is to name one model", todo="evaluate them one by one")
     tables = []
-    baselines = [one for one in models if _is_baseline(one)]
-    if baselines or not models:
-        tables.append(_of_baselines(benchmark, baselines, settings, seed))
-    if asked:
+    terms = None
+    if asked or judge is not None or bert_score is not None:
         # What asks models loads slowly and needs an extra; baselines do without.
         from ehrkg.evaluation.models.generation import Generation
         from ehrkg.evaluation.models.one_model import Terms, evaluate_model
@@ -113,19 +125,44 @@ def evaluate(
             keep=keep,
             progress=progress or Silent(),
         )
-        tables += [
-            evaluate_model(
-                benchmark,
-                _as_model(one),
-                settings,
-                terms,
-                controls=controls,
-                base_url=base_url,
-                name=name,
-            )
-            for one in asked
-        ]
-    return Results(pa.concat_tables(tables).sort_by(SORTED_BY), benchmark)
+    appraising = terms and _appraising(benchmark, judge, judge_url, bert_score, terms)
+    baselines = [one for one in models if _is_baseline(one)]
+    if baselines or not models:
+        tables.append(_of_baselines(benchmark, baselines, settings, seed))
+    tables += [
+        evaluate_model(
+            benchmark,
+            _as_model(one),
+            settings,
+            terms,
+            controls=controls,
+            base_url=base_url,
+            name=name,
+        )
+        for one in asked
+        if terms is not None
+    ]
+    scores = pa.concat_tables(tables).sort_by(SORTED_BY)
+    return Results(appraising.of(scores) if appraising else scores, benchmark)
+
+
+def _appraising(
+    benchmark: Benchmark,
+    judge: Model | None,
+    judge_url: str | None,
+    bert_score: str | Path | None,
+    terms: Terms,
+) -> Appraising | None:
+    """What open answers are appraised by, found fit before any model is asked."""
+    from ehrkg.evaluation.appraising import Appraising
+
+    # Tokens and arguments of the provider were said of who answers, not of who judges.
+    generation = replace(terms.generation, max_tokens=None, model_args={})
+    judging = replace(terms, generation=generation)
+    found = Appraising.wanted(benchmark, judge, bert_score, judging, judge_url=judge_url)
+    if found is not None:
+        found.check(whole=False)
+    return found
 
 
 def _is_baseline(model: object) -> TypeGuard[Baseline]:

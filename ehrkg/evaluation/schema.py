@@ -38,3 +38,18 @@ SCORES = pa.schema(
     ]
 )
 """scores.parquet. Sorted by model, setting, item_id. Null: does not apply, or is not known."""
+
+
+def complete_scores(scores: pa.Table) -> pa.Table:
+    """Scores with every column of the schema; what an older build lacks is null.
+
+    Args:
+        scores: the schema ``SCORES``, or that of an older version.
+    """
+    columns = [
+        scores[field.name].cast(field.type)
+        if field.name in scores.column_names
+        else pa.nulls(scores.num_rows, field.type)
+        for field in SCORES
+    ]
+    return pa.table(columns, schema=SCORES)

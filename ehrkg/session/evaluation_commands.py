@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,7 +34,9 @@ BASELINES = "baselines"
 
 def evaluate(
     directory: Annotated[Path, typer.Argument(help="The folder of a build.")],
-    model: Annotated[list[str], typer.Option(help=f"Who answers: {MODELS}. May be repeated.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help=f"Who answers: {MODELS}. May be repeated.")
+    ] = None,
     setting: Annotated[list[str] | None, typer.Option(help=SETTINGS)] = None,
     perturb: Annotated[list[str] | None, typer.Option(help=PERTURB)] = None,
     limit: Annotated[
@@ -46,6 +48,23 @@ def evaluate(
     ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Where the model is asked, if not at its provider's address.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="A model that says of each open answer whether it names what counts as right; "
+            "without --model, of those that stand in the scores."
+        ),
+    ] = None,
+    judge_url: Annotated[
+        str | None, typer.Option(help="Where the judge is asked, if not at its provider's address.")
+    ] = None,
+    bert_score: Annotated[
+        str | None,
+        typer.Option(
+            help="A model (MiniLM, or the folder of an encoder) by which open answers get their "
+            "BERTScore; without --model, those that stand in the scores."
+        ),
     ] = None,
     temperature: Annotated[
         float, typer.Option(help="Of the answers; below 0 leaves it to the model.")
@@ -71,19 +90,37 @@ def evaluate(
     """
     from rich.console import Console
 
+    from ehrkg.evaluation import appraise
     from ehrkg.evaluation import evaluate as run
     from ehrkg.evaluation.perturbations import names_in
     from ehrkg.evaluation.perturbations.questions import under_perturbations
     from ehrkg.session.console import StageBars
-    from ehrkg.session.evaluation_tables import show_results, show_robustness
+    from ehrkg.session.evaluation_tables import show_appraised, show_results, show_robustness
 
     console = Console()
     names = names_in(perturb or [])
     settings = under_perturbations(setting or ["plain"], names)
     bench = _part(directory, by or [])
+    asking = proposers.asked_so("visit", consent, max_calls, max_tokens, max_cost, prices)
+    shared: dict[str, Any] = {
+        "judge": judge,
+        "judge_url": judge_url,
+        "bert_score": bert_score,
+        "limit": limit,
+        "seed": seed,
+        "consent": asking["consent"],
+        "budget": asking["budget"],
+        "temperature": temperature if temperature >= 0 else None,
+        "connections": connections,
+    }
+    if not model:
+        _check_appraised(judge, bert_score)
+        with StageBars(console) as bars:
+            appraised = appraise(bench, **shared, progress=bars("judge"))
+        show_appraised(console, appraised.scores)
+        return
     if BASELINES in model:
         _baselines(console, directory, bench, names, limit, seed)
-    asking = proposers.asked_so("visit", consent, max_calls, max_tokens, max_cost, prices)
     for name in (one for one in model if one != BASELINES):
         with StageBars(console) as bars:
             results = run(
@@ -91,18 +128,25 @@ def evaluate(
                 name,
                 settings=settings,
                 controls=controls,
-                limit=limit,
-                seed=seed,
-                consent=asking["consent"],
-                budget=asking["budget"],
                 base_url=base_url,
-                temperature=temperature if temperature >= 0 else None,
                 max_tokens=answer_tokens,
-                connections=connections,
                 progress=bars("evaluate"),
+                **shared,
             )
         show_results(console, results, directory)
         show_robustness(console, results.scores)
+
+
+def _check_appraised(judge: str | None, bert_score: str | None) -> None:
+    """Without a model that answers there must be something to appraise answers by."""
+    from ehrkg.foundation.errors import UsageError
+
+    if judge is None and bert_score is None:
+        raise UsageError(
+            "nobody is named to answer",
+            todo="add --model M; or --judge M or --bert-score M for the open answers that stand "
+            "in the scores",
+        )
 
 
 def _baselines(

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from rich.console import Console
+from rich.table import Table
 
 from ehrkg.evaluation import Results, robustness
 from ehrkg.evaluation.metrics import clustered_mean
@@ -21,6 +23,8 @@ Row = Mapping[str, Any]
 CHOICES = ("setting", "questions", "n", "correct", "95 %", "chance", "no stem", "other", "unread")
 OTHERWISE = ("perturbation", "questions", "n", "as it is", "change", "95 %", "same choice")
 OPENED = ("setting", "questions", "n", "named", "95 %", "unread")
+APPRAISED = {"judged": ("judged", "found right", "95 %"), "bert_f1": ("BERTScore",)}
+"""Columns of open answers that are shown where they are known, with their heads."""
 
 
 def show_results(console: Console, results: Results, directory: Path) -> None:
@@ -35,8 +39,8 @@ def show_results(console: Console, results: Results, directory: Path) -> None:
     name = rows[0]["model"]
     console.print()
     console.print(text_table(f"{name}: questions with options", CHOICES, _choices(rows)))
-    if opened := list(_open(rows)):
-        console.print(text_table(f"{name}: open questions", OPENED, opened))
+    if results.scores.filter(pc.equal(results.scores["format"], "oeq")).num_rows:
+        console.print(_open_table(f"{name}: open questions", rows))
     console.print(_spent(rows), highlight=False)
     console.print(f"Scores, answers and Inspect's logs lie in {directory}.", highlight=False)
     console.print(
@@ -44,6 +48,19 @@ def show_results(console: Console, results: Results, directory: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def show_appraised(console: Console, scores: pa.Table) -> None:
+    """Print what judge and BERTScore say of open answers, a table a model.
+
+    Args:
+        console: where to.
+        scores: open answers, of one model or several.
+    """
+    rows: list[Row] = scores.to_pylist()
+    for name in dict.fromkeys(row["model"] for row in rows):
+        mine = [row for row in rows if row["model"] == name]
+        console.print(_open_table(f"{name}: open questions", mine))
 
 
 def show_perturbed(console: Console, ledger: Ledger) -> None:
@@ -114,13 +131,35 @@ def _choices(rows: Sequence[Row]) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _open(rows: Sequence[Row]) -> Iterator[tuple[object, ...]]:
+def _open_table(title: str, rows: Sequence[Row]) -> Table:
+    """Open answers by setting and task; what nobody judged or likened has no column."""
+    more = [name for name in APPRAISED if any(row[name] is not None for row in rows)]
+    heads = [head for name in more for head in APPRAISED[name]]
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["format"] == "oeq":
             groups.setdefault((row["setting"], row["task"]), []).append(row)
-    for (setting, task), group in sorted(groups.items()):
-        yield setting, task, len(group), *_share(group, "coverage"), _unread(group)
+    lines = [
+        (
+            setting,
+            task,
+            len(group),
+            *_share(group, "coverage"),
+            _unread(group),
+            *(cell for name in more for cell in _appraised(group, name)),
+        )
+        for (setting, task), group in sorted(groups.items())
+    ]
+    return text_table(title, (*OPENED, *heads), lines)
+
+
+def _appraised(group: Sequence[Row], name: str) -> tuple[str, ...]:
+    """The cells of ``APPRAISED``; a judge may have judged some only."""
+    known = [row for row in group if row[name] is not None]
+    if name == "judged":
+        return (str(len(known)), *(_share(known, name) if known else ("—", "—")))
+    mean = f"{sum(row[name] for row in known) / len(known):.3f}" if known else "—"
+    return (mean,)
 
 
 def _share(group: Sequence[Row], column: str) -> tuple[str, str]:

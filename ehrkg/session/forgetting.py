@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ehrkg import evaluation
 from ehrkg.ehr.pseudonyms import Pseudonyms
 from ehrkg.evaluation.readers.agreement import review_summary
+from ehrkg.evaluation.schema import complete_scores
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import CheckError, InputError
 from ehrkg.foundation.growing import MANIFEST
@@ -35,7 +36,7 @@ from ehrkg.graph import GraphStore, forgetting, open_store, readers
 from ehrkg.graph.schema import NODES
 from ehrkg.session.forgetting_evaluations import forget_answers, without_echoes
 from ehrkg.session.forgetting_reviews import forget_reviews
-from ehrkg.session.reporting import REPORT, complete_scores
+from ehrkg.session.reporting import REPORT
 from ehrkg.session.searching import Names, search_files, search_graph, told
 from ehrkg.session.storing import GRAPH
 from ehrkg.session.traces import (

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ehrkg.evaluation.readers.agreement import review_summary
 from ehrkg.evaluation.report import ReportData, gather_report
-from ehrkg.evaluation.schema import SCORES
+from ehrkg.evaluation.schema import complete_scores
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.replacing import WORK
 from ehrkg.foundation.workspace import LEDGER, load_result, read_final, read_manifest
@@ -75,14 +75,3 @@ def kept_checks(out: Path) -> list[dict[str, Any]]:
         return []
     rows: list[dict[str, Any]] = load_result(folder).to_pylist()
     return rows
-
-
-def complete_scores(scores: pa.Table) -> pa.Table:
-    """Scores with every column of the schema; what an older build lacks is null."""
-    columns = [
-        scores[field.name].cast(field.type)
-        if field.name in scores.column_names
-        else pa.nulls(scores.num_rows, field.type)
-        for field in SCORES
-    ]
-    return pa.table(columns, schema=SCORES)

@@ -8,12 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,66 +22,13 @@ from ehrkg.benchmark.schema import ITEMS
 from ehrkg.evaluation import evaluate
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.foundation.errors import UsageError
-from ehrkg.foundation.hashing import hash64
 from ehrkg.foundation.storage import file_hash, read_parquet, write_parquet
 from ehrkg.foundation.workspace import hold, write_json
 from ehrkg.propose import Consent
+from tests.evaluation.counting import counting
 from tests.processes import die_with_parent
 
 IN_FLIGHT = 4
-
-
-class Counting:
-    """A server of the OpenAI protocol that answers by a hash of the prompt and counts."""
-
-    def __init__(self) -> None:
-        self.prompts: Counter[str] = Counter()
-        self.lock = threading.Lock()
-        self.url = ""
-
-
-@contextmanager
-def counting() -> Iterator[Counting]:
-    state = Counting()
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_words: object) -> None:
-            """Say nothing."""
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            prompt = json.dumps(body["messages"])
-            with state.lock:
-                state.prompts[prompt] += 1
-            time.sleep(0.02)  # so that a kill finds calls in flight
-            said = "ABCD"[hash64(prompt) % 4]
-            choice = {"index": 0, "message": {"role": "assistant", "content": said}}
-            data = json.dumps(
-                {
-                    "id": "c",
-                    "object": "chat.completion",
-                    "created": 1,
-                    "model": "m",
-                    "choices": [choice | {"finish_reason": "stop"}],
-                    "usage": {"prompt_tokens": 50, "completion_tokens": 1, "total_tokens": 51},
-                }
-            ).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-    state.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
-    thread = threading.Thread(target=http.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield state
-    finally:
-        http.shutdown()
-        http.server_close()
 
 
 def build_of(folder: Path, copies: int = 3) -> Path:

@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.asking.answer_names import names_of
+from ehrkg.evaluation.models.budgeted import ask_within
 from ehrkg.evaluation.models.generation import Generation
 from ehrkg.evaluation.models.named import AskedModel, model_named
 from ehrkg.evaluation.models.questioning import Put, Questioning, whole_only, with_controls
-from ehrkg.evaluation.models.running import ask, check_inspect
+from ehrkg.evaluation.models.running import check_inspect
 from ehrkg.evaluation.models.scored import scores_of
 from ehrkg.evaluation.scoring.storing import ANSWERS, LOGS, Evaluation, folder_of, store
 from ehrkg.evaluation.settings import LIKELIHOOD, Setting
@@ -29,9 +30,6 @@ from ehrkg.propose.models.asking import Reply
 from ehrkg.propose.models.budget import Budget
 from ehrkg.propose.models.consent import Consent, check_consent
 from ehrkg.propose.models.recorded import RecordedAnswers
-
-BLOCK = 96
-"""Prompts between two looks at what a budget has left; without a limit all are asked at once."""
 
 UNKNOWN = "mimic"
 """What a benchmark whose tables are not known counts as: the format whose terms ask for most."""
@@ -175,33 +173,20 @@ class _Asking:
     def answered(self) -> tuple[list[Put], list[Reply]]:
         """The questions that were answered in all their settings, with the replies."""
         put = self._questioning.put
-        budget = self._terms.budget
-        spent, done = budget.start(), 0
-        limited = any((budget.max_calls, budget.max_tokens, budget.max_cost))
-        prompts = [one.prompted for one in put]
-        within = spent.affordable(prompts, len(prompts))
-        self._terms.progress.start(self._saying(put[:within]), within)
-        while number := spent.affordable(prompts[done:], BLOCK if limited else len(put)):
-            block = prompts[done : done + number]
-            ask(
-                self._model,
-                block,
-                self._answers,
-                self._logs,
-                keyed_by=self._keyed_by,
-                generation=self._terms.generation,
-                tokens=self._questioning.tokens(self._terms.generation.max_tokens),
-                progress=self._terms.progress,
-            )
-            spent.take([self._answers[one.key(self._keyed_by)] for one in block])
-            done += number
+        done = ask_within(
+            self._terms.budget,
+            self._model,
+            [one.prompted for one in put],
+            self._answers,
+            self._logs,
+            keyed_by=self._keyed_by,
+            generation=self._terms.generation,
+            tokens=self._questioning.tokens(self._terms.generation.max_tokens),
+            progress=self._terms.progress,
+            saying=f"asking {self._model.name}",
+        )
         whole = whole_only(put, done)
         return whole, [self._answers[one.prompted.key(self._keyed_by)] for one in whole]
-
-    def _saying(self, put: Sequence[Put]) -> str:
-        keys = {one.prompted.key(self._keyed_by) for one in put}
-        fresh = sum(self._answers.get(key) is None for key in keys)
-        return f"asking {self._model.name} {fresh:,} prompts, {len(keys) - fresh:,} recorded"
 
 
 def _told(
@@ -225,14 +210,15 @@ def _told(
                 "seed": terms.seed,
             },
             prompts=words,
-            versions=_versions(),
+            versions=versions_asked_by(),
             missing=questioning.perturbed.missing(Setting.parse(setting).perturbation),
         )
         for setting, words in sorted(prompts.items())
     ]
 
 
-def _versions() -> dict[str, str]:
+def versions_asked_by() -> dict[str, str]:
+    """The versions of the packages that ask."""
     found = {}
     for package in ASKED_BY:
         try:

@@ -53,18 +53,21 @@ def bert_f1(
     [0.0, 1.0]
     """
     pairs = [
-        (at, text, reference)
+        (at, (text, reference))
         for at, (text, held) in enumerate(zip(texts, references, strict=True))
         for reference in held
         if text.strip() and reference.strip()
     ]
+    # Sorted and each once: many answers are the same, and their order then changes nothing.
+    distinct = sorted({pair for _, pair in pairs})
     found = [0.0] * len(texts)
-    if pairs:
-        _, _, likeness = _scorer(model, layers).score(
-            [text for _, text, _ in pairs], [reference for _, _, reference in pairs]
+    if distinct:
+        _, _, values = _scorer(model, layers).score(
+            [text for text, _ in distinct], [reference for _, reference in distinct]
         )
-        for (at, _, _), value in zip(pairs, likeness.tolist(), strict=True):
-            found[at] = max(found[at], round(value, DIGITS))
+        likeness = dict(zip(distinct, values.tolist(), strict=True))
+        for at, pair in pairs:
+            found[at] = max(found[at], round(likeness[pair], DIGITS))
     return found
 
 
@@ -100,12 +103,21 @@ def with_bert_score(
     )
 
 
-def _scorer(model: str | Path | None, layers: int | None) -> Any:
+def check_bert_score() -> None:
+    """Look whether the library is installed.
+
+    Raises:
+        UsageError: it is not.
+    """
     if find_spec("bert_score") is None:
         raise UsageError(
             "BERTScore is worked out by bert-score, which is not installed",
             todo="pip install 'ehrkg[bertscore]'",
         )
+
+
+def _scorer(model: str | Path | None, layers: int | None) -> Any:
+    check_bert_score()
     from bert_score import BERTScorer
     from transformers import AutoConfig
 

@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.evaluation.schema import SCORES
+from ehrkg.evaluation.schema import SCORES, complete_scores
+from ehrkg.evaluation.scoring.appraisals import BETWEEN, KEY, joined, with_appraisals
 from ehrkg.evaluation.scoring.scores import SORTED_BY
 from ehrkg.foundation import replacing
 from ehrkg.foundation.growing import MANIFEST
@@ -100,13 +101,25 @@ def store(out: Path, scores: pa.Table, evaluations: Sequence[Evaluation]) -> Non
         mine[key]["prompts"] = before[key]["prompts"] | mine[key]["prompts"]
     table = merged(read_final(out, "scores"), scores, otherwise)
     manifest["evaluations"] = [one for _, one in sorted((before | mine).items())]
+    put_scores(out, manifest, table)
+
+
+def put_scores(out: Path, manifest: dict[str, Any], scores: pa.Table) -> None:
+    """Replace a build's scores and manifest, both together.
+
+    Args:
+        out: the build's folder, held by this process.
+        manifest: the build's; what it says of scores.parquet and of what left the machine is
+            brought up to date.
+        scores: the schema ``SCORES``.
+    """
     manifest["consent"] = what_left(manifest)
     new = replacing.Replacement(out)
-    write_parquet(table, new.path(_FILE))
+    write_parquet(scores, new.path(_FILE))
     manifest["outputs"][_FILE] = {
-        "rows": table.num_rows,
+        "rows": scores.num_rows,
         "sha256": file_hash(new.path(_FILE)),
-        "content": content_hash(table),
+        "content": content_hash(scores),
     }
     write_json(manifest, new.path(MANIFEST))
     new.commit()
@@ -125,33 +138,18 @@ def merged(
 ) -> pa.Table:
     """The rows of before that no new row replaces, and the new ones, in their order.
 
+    What a judge or BERTScore said of an answer stays with it where the same answer comes again.
+
     Args:
         before: the schema ``SCORES``, or that of an older version.
         scores: the schema ``SCORES``.
         otherwise: models and settings whose rows of before all go.
     """
-    gone = pa.array([_joined(*key) for key in otherwise], pa.string())
-    pairs = pc.binary_join_element_wise(before["model"], before["setting"], _BETWEEN)
-    keys = pc.binary_join_element_wise(pairs, before["item_id"], _BETWEEN)
-    fresh = pc.binary_join_element_wise(
-        scores["model"], scores["setting"], scores["item_id"], _BETWEEN
-    ).combine_chunks()
+    gone = pa.array([BETWEEN.join(key) for key in otherwise], pa.string())
+    pairs = joined(before, "model", "setting")
+    keys, fresh = (joined(one, *KEY).combine_chunks() for one in (before, scores))
     replaced = pc.or_(pc.is_in(pairs, value_set=gone), pc.is_in(keys, value_set=fresh))
-    kept = _with_every_column(before.filter(pc.invert(replaced)))
-    return pa.concat_tables([kept, scores.select(SCORES.names)]).sort_by(SORTED_BY)
-
-
-_BETWEEN = "\x1f"
-
-
-def _joined(*parts: str) -> str:
-    return _BETWEEN.join(parts)
-
-
-def _with_every_column(table: pa.Table) -> pa.Table:
-    """A table of an older version, with the columns that it lacks as nulls."""
-    columns = [
-        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
-        for field in SCORES
-    ]
-    return pa.Table.from_arrays(columns, schema=SCORES)
+    earlier = complete_scores(before)
+    kept = earlier.filter(pc.invert(replaced))
+    fresh_rows = with_appraisals(scores.select(SCORES.names), earlier)
+    return pa.concat_tables([kept, fresh_rows]).sort_by(SORTED_BY)

@@ -120,8 +120,8 @@ def what_left(manifest: Mapping[str, Any]) -> str:
     """What left this machine, in words.
 
     Args:
-        manifest: of a build, or what one is made of: its settings, and its evaluations if it has
-            any.
+        manifest: of a build, or what one is made of: its settings, and its evaluations and
+            judges if it has any.
 
     >>> what_left({"settings": {"graph": None, "proposer": {"proposer": "cooccurrence"}}})
     'no remote model was used; nothing left this machine'
@@ -132,17 +132,14 @@ def what_left(manifest: Mapping[str, Any]) -> str:
     """
     settings = manifest["settings"]
     said = settings["proposer"]
+    answering = [*manifest.get("evaluations", ()), *manifest.get("judges", ())]
     asked = [
         sent(one["proposer"], one["per"], one["consent"])
         for one in said.get("union", [said])
         if one.get("remote")
     ]
-    asked += [
-        sent(one["model"], "visit", one["consent"])
-        for one in manifest.get("evaluations", ())
-        if one["remote"]
-    ]
-    own = dict.fromkeys(one["model"] for one in manifest.get("evaluations", ()) if one["own"])
+    asked += [sent(one["model"], "visit", one["consent"]) for one in answering if one["remote"]]
+    own = dict.fromkeys(one["model"] for one in answering if one["own"])
     told = list(dict.fromkeys(asked)) or ["no remote model was used"]
     told += [f"{name} is the user's own function, and what it sends is not known" for name in own]
     if settings["graph"]:

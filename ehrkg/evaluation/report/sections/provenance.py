@@ -30,6 +30,7 @@ def collect(data: ReportData) -> dict[str, Any]:
             ],
         },
         "evaluations": _evaluations(manifest),
+        "judges": [_asked(one) for one in manifest.get("judges", ())],
         "forgotten": manifest.get("forgotten", {}).get("patients", 0),
     }
 
@@ -70,16 +71,20 @@ def _evaluations(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     for one in manifest.get("evaluations", ()):
         row = found.setdefault(
             one["model"],
-            {
-                "model": one["model"],
-                "settings": "",
-                "where": "another machine" if one["remote"] else "this machine",
-                "consent": as_words(one["consent"]),
-                "versions": as_words(one["versions"]),
-            },
+            _asked(one) | {"settings": ""},
         )
         row["settings"] += (", " if row["settings"] else "") + setting_words(one["setting"])
     return list(found.values())
+
+
+def _asked(one: Mapping[str, Any]) -> dict[str, Any]:
+    """A model that was asked: where, under which consent, by which packages."""
+    return {
+        "model": one["model"],
+        "where": "another machine" if one["remote"] else "this machine",
+        "consent": as_words(one["consent"]),
+        "versions": as_words(one["versions"]),
+    }
 
 
 def as_words(value: Any) -> str:

@@ -164,5 +164,6 @@ def _answer(row: Mapping[str, Any], options: Sequence[str]) -> dict[str, Any]:
         "raw": (row["answered"] or "") if row["answered"] != text else "",
         "mark": "right" if mark == 1 else "wrong" if not mark else f"tie, {100 * mark:.0f} %",
         "right": mark == 1,
+        "judged": {1.0: "right", 0.0: "wrong"}.get(row["judged"], ""),
         "key_source": row["key_source"],
     }
