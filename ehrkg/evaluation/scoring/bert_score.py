@@ -120,7 +120,9 @@ def _scorer(model: str | Path | None, layers: int | None) -> Any:
     check_bert_score()
     from bert_score import BERTScorer
     from transformers import AutoConfig
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     place = embedding_model(None if model is None else str(model)).place()
     try:
         depth = AutoConfig.from_pretrained(place).num_hidden_layers if layers is None else layers
