@@ -361,11 +361,15 @@ def check(
     """Ask whether a benchmark is sound: giveaways, true distractors, balance, wording."""
     from ehrkg.benchmark.checking.page import write_failing, write_page
     from ehrkg.benchmark.opened.benchmark import Benchmark
-    from ehrkg.foundation.errors import CheckError
-    from ehrkg.session.soundness import check_build
+    from ehrkg.foundation.errors import CheckError, InputError, UsageError
+    from ehrkg.session.soundness import check_build, keep_checks
 
     report = check_build(directory)
     typer.echo(report.as_text())
+    try:
+        keep_checks(directory, report)
+    except (InputError, UsageError) as error:
+        typer.echo(f"Not kept for the report: {error.message}", err=True)
     if page is not None:
         typer.echo(f"Fifty questions: {write_page(page, Benchmark.open(directory), report)}")
     if failing is not None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.measures.figures import Figures
-from ehrkg.evaluation.report import write_report
+from ehrkg.evaluation.report import report_of_build, write_report
 from ehrkg.foundation.errors import UsageError
-
-REPORTING = "ehrkg.session.reporting"
-"""What gathers a build's report."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +46,7 @@ class Results(Figures):
                 "a report shows a build, and these questions were not opened from one",
                 todo="evaluate Benchmark.open(OUT), or take the tables: accuracy(), open_ended()",
             )
-        # Asked for by name and only here: what gathers reports is built on evaluations.
-        data = import_module(REPORTING).report_of_build(folder)
+        data = report_of_build(folder)
         data = replace(data, scores=merged(data.scores, self.scores))
         write_report(data, Path(path), shareable=shareable)
         return Path(path)

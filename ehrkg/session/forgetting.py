@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ehrkg import evaluation
 from ehrkg.ehr.pseudonyms import Pseudonyms
 from ehrkg.evaluation.readers.agreement import review_summary
+from ehrkg.evaluation.report.gathering import REPORT, kept_checks
 from ehrkg.evaluation.schema import complete_scores
 from ehrkg.foundation import replacing
 from ehrkg.foundation.errors import CheckError, InputError
@@ -25,7 +26,6 @@ from ehrkg.foundation.storage import content_hash, file_hash, read_parquet, writ
 from ehrkg.foundation.workspace import (
     LEDGER,
     hold,
-    load_result,
     read_final,
     read_ipc,
     read_manifest,
@@ -36,7 +36,6 @@ from ehrkg.graph import GraphStore, forgetting, open_store, readers
 from ehrkg.graph.schema import NODES
 from ehrkg.session.forgetting_evaluations import forget_answers, without_echoes
 from ehrkg.session.forgetting_reviews import forget_reviews
-from ehrkg.session.reporting import REPORT
 from ehrkg.session.searching import Names, search_files, search_graph, told
 from ehrkg.session.storing import GRAPH
 from ehrkg.session.traces import (
@@ -270,10 +269,9 @@ class _Job:
             yield after
 
     def _checks(self, traces: Traces) -> list[dict[str, Any]]:
-        folder = self._out / WORK / "check"
-        if not folder.is_dir():
+        checks = kept_checks(self._out, self._manifest)
+        if checks is None:
             return []
-        checks: pa.Table = load_result(folder)
         rows: list[dict[str, Any]] = without(checks, COLUMNS["checks"], traces).to_pylist()
         return rows
 

@@ -26,7 +26,7 @@ def report(
 ) -> None:
     """Write the report of a build again, with the models and reviews that came since."""
     from ehrkg.evaluation.report import write_report
-    from ehrkg.session.reporting import REPORT, report_of_build
+    from ehrkg.evaluation.report.gathering import REPORT, report_of_build
 
     beside = directory.resolve().with_name(f"{directory.resolve().name}-shareable.html")
     path = out or (beside if shareable else directory / REPORT)

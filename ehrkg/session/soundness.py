@@ -10,8 +10,12 @@ from ehrkg.benchmark import Benchmark, CheckReport, Cohort, Facts, check, hidden
 from ehrkg.benchmark.checking.checks import REQUIRED
 from ehrkg.benchmark.checking.made_from import made_from
 from ehrkg.ehr.schema import Hospital
+from ehrkg.evaluation.report.gathering import CHECKS as KEPT
 from ehrkg.foundation.embedding import model_name
-from ehrkg.foundation.workspace import read_manifest
+from ehrkg.foundation.growing import MANIFEST
+from ehrkg.foundation.replacing import Replacement
+from ehrkg.foundation.storage import content_hash, file_hash, write_parquet
+from ehrkg.foundation.workspace import hold, read_manifest, write_json
 from ehrkg.graph import open_store
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
@@ -87,6 +91,29 @@ def check_build(out: Path) -> CheckReport:
         SentenceTransformerEmbedder(model),
         seed=settings["seed"],
     )
+
+
+def keep_checks(out: Path, report: CheckReport) -> None:
+    """Leave what a check of a finished build found with it, so that its report can show it.
+
+    Args:
+        out: the build's folder; ``checks.parquet`` is put there, and into the manifest.
+        report: of its check.
+
+    Raises:
+        UsageError: the build is in use.
+        InputError: the folder can't be written.
+    """
+    with hold(out):
+        manifest, table, new = read_manifest(out), as_table(report), Replacement(out)
+        write_parquet(table, new.path(KEPT))
+        manifest["outputs"][KEPT] = {
+            "rows": table.num_rows,
+            "sha256": file_hash(new.path(KEPT)),
+            "content": content_hash(table),
+        }
+        write_json(manifest, new.path(MANIFEST))
+        new.commit()
 
 
 CHECKS = pa.schema(

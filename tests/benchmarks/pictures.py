@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from ehrkg.evaluation.report import write_report
-from ehrkg.session.reporting import report_of_build
+from ehrkg.evaluation.report.gathering import report_of_build
 
 STYLE = (
     "<style>text{font:12.5px system-ui,sans-serif}.bold{font-weight:600}.heading{font-size:13px;"

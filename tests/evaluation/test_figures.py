@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from ehrkg.evaluation.measures.breakdowns import breakdown, chapter_of, macro
 from ehrkg.evaluation.measures.calibration import calibration_error, calibration_of
 from ehrkg.evaluation.measures.comparison import pairwise, ranks_of, stem_gain
-from ehrkg.evaluation.measures.significance import pairwise_differences
+from ehrkg.evaluation.measures.significance import compared
 from ehrkg.evaluation.measures.spending import cost_of, parse_failures
 from ehrkg.evaluation.measures.summary import accuracy_by, open_ended_by, several_right_by
 from ehrkg.evaluation.results import Results
@@ -126,8 +126,10 @@ def test_ranks_and_pairs_leave_the_key_source_and_the_controls_out(scores, frame
     assert ranked["w_halves"].to_pylist() == [1.0] * 3
     pairs = pairwise(scores).to_pylist()
     wide = plain.pivot_table(index=["item_id", "cluster"], columns="model", values="correct")
-    reference = pairwise_differences(
-        {name: wide[name] for name in wide.columns}, wide.index.get_level_values("cluster")
+    reference = compared(
+        list(wide.columns),
+        [wide[name].to_numpy() for name in wide.columns],
+        wide.index.get_level_values("cluster").factorize()[0],
     )
     assert [(row["first"], row["second"]) for row in pairs] == [
         (p.first, p.second) for p in reference

@@ -20,7 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 from ehrkg.benchmark.facts.intervals import holm
 from ehrkg.evaluation.measures.calibration import brier, calibration_error
 from ehrkg.evaluation.measures.ranks import average_rank, kendalls_w, scores_of_halves
-from ehrkg.evaluation.measures.significance import pairwise_differences
+from ehrkg.evaluation.measures.significance import compared
 from ehrkg.evaluation.metrics import clustered_mean, rouge, wilson
 from ehrkg.foundation.errors import UsageError
 
@@ -95,7 +95,7 @@ def test_differences_agree_with_a_clustered_regression_on_a_constant():
         name: (rng.random(400) < 0.2 + skill * patient).astype(float)
         for name, skill in (("weak", 0.3), ("middling", 0.4), ("strong", 0.7))
     }
-    found = pairwise_differences(correct, [f"p{i}" for i in place])
+    found = compared(list(correct), list(correct.values()), place)
     for pair in found:
         fitted = OLS(correct[pair.first] - correct[pair.second], np.ones(400)).fit(
             cov_type="cluster", cov_kwds={"groups": place}, use_t=True
@@ -108,12 +108,13 @@ def test_differences_agree_with_a_clustered_regression_on_a_constant():
 
 
 def test_two_models_that_answer_alike_do_not_differ():
-    (pair,) = pairwise_differences({"a": [1, 0, 1], "b": [1, 0, 1]}, ["x", "y", "z"])
+    alike = np.array([1.0, 0.0, 1.0])
+    (pair,) = compared(["a", "b"], [alike, alike], np.arange(3))
     assert (pair.difference, pair.p, pair.p_holm) == (0, 1, 1)
 
 
 def test_a_few_patients_who_all_agree_prove_little():
-    (pair,) = pairwise_differences({"a": [1, 1, 1], "b": [0, 0, 0]}, ["x", "y", "z"])
+    (pair,) = compared(["a", "b"], [np.ones(3), np.zeros(3)], np.arange(3))
     assert pair.p == 0.25
 
 

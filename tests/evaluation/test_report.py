@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ehrkg.evaluation.report import write_report
+from ehrkg.evaluation.report.gathering import report_of_build
 from ehrkg.evaluation.report.sections.verdicts import proposers
-from ehrkg.session.reporting import report_of_build
 from tests.browser import DESKTOP, PHONE, visit
 from tests.evaluation.report_world import HOSTILE, hostile, with_model
 

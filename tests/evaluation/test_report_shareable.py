@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ehrkg.cli import app
+from ehrkg.evaluation.report.gathering import report_of_build
 from ehrkg.evaluation.report.page import HERE, render
 from ehrkg.evaluation.report.shareable import FEW, LEAST, STEP, held_back
 from ehrkg.foundation.errors import InputError
-from ehrkg.session.reporting import report_of_build
 from tests.browser import PHONE, visit
 from tests.evaluation.report_world import with_column, with_few, with_model
 

@@ -211,8 +211,8 @@ def pairwise(
 ) -> pa.Table:
     """Every pair of models in every setting, on the questions that both answered.
 
-    See ``significance.pairwise_differences`` for formula and source; p is corrected by Holm among
-    the pairs of a setting. The key source is left out, as are the controls.
+    See ``significance.compared`` for formula and source; p is corrected by Holm among the pairs of
+    a setting. The key source is left out, as are the controls.
 
     Args:
         scores: the schema ``SCORES``.

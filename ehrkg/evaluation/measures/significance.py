@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ehrkg.benchmark.facts.intervals import holm
 from ehrkg.evaluation.measures.clusters import Floats, Groups, Ints, clustered_differences
-from ehrkg.foundation.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -39,56 +37,28 @@ class Difference:
     patients: int
 
 
-def pairwise_differences(
-    correct: Mapping[str, npt.ArrayLike], clusters: Sequence[str], *, level: float = 0.95
+def compared(
+    models: Sequence[str], arrays: Sequence[Floats], patients: Ints, *, level: float = 0.95
 ) -> list[Difference]:
-    """Every pair of models, compared question by question, clustered by patient.
+    """Every pair of models, question by question, clustered by patient.
 
-    The mean of the paired differences ``d = a - b`` with the sandwich error over patients, see
-    ``clusters.clustered_differences``. P values are corrected by Holm 1979 (Scandinavian Journal of
-    Statistics 6:65), and then given to six places.
+    The mean of the paired differences ``d = a - b`` over the questions that both answered, with the
+    sandwich error over patients, see ``clusters.clustered_differences``. P values are corrected by
+    Holm 1979 (Scandinavian Journal of Statistics 6:65), and then given to six places.
 
     Args:
-        correct: model to how right it is on each question, in [0, 1], questions in one order; not
-            the key source, which belongs in no ranking.
-        clusters: the patient's key of each question.
+        models: their names; not the key source, which belongs in no ranking.
+        arrays: of each, how right it is on each question, in [0, 1]; NaN where it was not asked.
+        patients: of each question, as numbers from 0.
         level: coverage of the intervals, which are not corrected.
 
     Returns:
         A row a pair, in the models' order.
 
-    Raises:
-        UsageError: the models were not asked the same questions, or all are of one patient.
-
-    >>> patients = ["a", "b", "c", "d", "e"]
-    >>> pair, = pairwise_differences({"m": [1, 1, 1, 0, 1], "n": [0, 0, 1, 0, 0]}, patients)
+    >>> right = [np.array([1, 1, 1, 0, 1.0]), np.array([0, 0, 1, 0, 0.0])]
+    >>> pair, = compared(["m", "n"], right, np.arange(5))
     >>> pair.first, pair.second, round(pair.difference, 2), round(pair.p, 3)
     ('m', 'n', 0.6, 0.07)
-    """
-    models = list(correct)
-    arrays = [np.asarray(correct[name], dtype=np.float64) for name in models]
-    for name, array in zip(models, arrays, strict=True):
-        if array.shape != (len(clusters),):
-            raise UsageError(
-                f"{name} has answers of shape {array.shape}, not ({len(clusters)},)",
-                todo="give every model's answer to every question, in one order",
-            )
-    names, place = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
-    if len(names) < 2:
-        raise UsageError("too few patients to compare models", todo="ask about two or more")
-    return compared(models, arrays, place.astype(np.int64), level=level)
-
-
-def compared(
-    models: Sequence[str], arrays: Sequence[Floats], patients: Ints, *, level: float = 0.95
-) -> list[Difference]:
-    """Every pair of models on the questions that both answered; see ``pairwise_differences``.
-
-    Args:
-        models: their names.
-        arrays: of each, how right it is on each question; NaN where it was not asked.
-        patients: of each question, as numbers from 0.
-        level: coverage of the intervals.
     """
     found = []
     for i, j in combinations(range(len(models)), 2):
