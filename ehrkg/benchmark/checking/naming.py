@@ -35,6 +35,13 @@ PIECE = 8192
 COPIED = ("relation_id", "cluster", "task", "split", "timing", "n_related")
 """Columns of a question that are its template's."""
 
+LOOKED_AT = (
+    *("item_id", "template_id", "format", "phrasing", "history", "stem"),
+    *("options", "option_codes", "distractor_reasons", "answer", "answer_index"),
+    *COPIED,
+)
+"""Columns of a question that are looked at."""
+
 NAMES = (
     *("history", "conditions", "procedures", "drugs", "asked"),
     *("anchor", "Person", "person", "gap"),
@@ -63,7 +70,7 @@ def names_again(
     templates = templates.combine_chunks()
     ids = templates["id"].combine_chunks()
     at = np.asarray(pc.fill_null(pc.index_in(items["template_id"], value_set=ids), -1), np.int64)
-    items, at = items.filter(pa.array(at >= 0)), at[at >= 0]
+    items, at = items.select(list(LOOKED_AT)).filter(pa.array(at >= 0)), at[at >= 0]
     yield "copied_from_template", _COPIED, len(at), _not_copied(items, templates, at)
     routes = _routes(templates, pool)
     if pool is not None:
@@ -107,7 +114,8 @@ def _options(
 ) -> tuple[list[str], int]:
     """Questions of choice one of whose options has another name, and how many there are."""
     chosen = np.asarray(pc.is_in(items["format"], value_set=pa.array(["mcq", MULTI])), bool)
-    part, at = items.filter(pa.array(chosen)), at[chosen]
+    columns = ["item_id", "task", "options", "option_codes", "answer_index"]
+    part, at = items.select(columns).filter(pa.array(chosen)), at[chosen]
     length = np.asarray(pc.list_value_length(part["options"]), np.int64)
     wrong = length != np.asarray(pc.list_value_length(part["option_codes"]), np.int64)
     of_drugs = [task for task in tasks() if tasks()[task].asks_for_drugs]
@@ -117,7 +125,7 @@ def _options(
             here = np.flatnonzero(~wrong & (length == k) & (drugs == of_drug))
             if k and len(here):
                 shown = part.take(pa.array(here))
-                asked = templates.take(pa.array(at[here]))
+                asked = templates["answer_route"].take(pa.array(at[here]))
                 wrong[here] = (
                     _drugs_misnamed(shown, asked, k, routes, cohort)
                     if of_drug
@@ -149,29 +157,33 @@ def _misnamed(part: pa.Table, k: int, cohort: Cohort) -> npt.NDArray[np.bool_]:
 
 
 def _drugs_misnamed(
-    part: pa.Table, asked: pa.Table, k: int, routes: Routes, cohort: Cohort
+    part: pa.Table, asked: pa.ChunkedArray, k: int, routes: Routes, cohort: Cohort
 ) -> npt.NDArray[np.bool_]:
     """Whose drugs are called something else; an answer by the route of its template alone."""
     codes, numbers = _numbered(part["option_codes"], k)
     shown, places = _numbered(part["options"], k)
     right = np.asarray(part["answer_index"], np.int64)
     one_right = np.flatnonzero((right >= 0) & (right < k))
-    route_names, of_route = _numbered_flat(asked["answer_route"])
+    route_names, of_route = _numbered_flat(asked)
     # The route of an answer is known; -1 stands for any by which the drug may be an option.
     route = np.full(numbers.shape, -1, dtype=np.int64)
     route[one_right, right[one_right]] = of_route[one_right]
-    keys = np.stack([numbers, places, route], axis=-1).reshape(-1, 3)
-    unique, which = np.unique(keys, axis=0, return_inverse=True)
+    sizes = (len(codes), len(shown), len(route_names) + 1)
+    keys = np.ravel_multi_index((numbers, places, route + 1), sizes)
+    unique, which = np.unique(keys, return_inverse=True)
+    told = (*np.unravel_index(unique, sizes)[:2], np.unravel_index(unique, sizes)[2] - 1)
     sound = np.array(
         [
             shown[text] in _called(codes[code], [route_names[by]], cohort)
             if by >= 0
             else shown[text] in _called(codes[code], routes.get(codes[code], ()), cohort)
-            for code, text, by in unique.tolist()
+            for code, text, by in zip(*(axis.tolist() for axis in told), strict=True)
         ],
         dtype=bool,
     )
-    wrong: npt.NDArray[np.bool_] = (~sound)[which.reshape(numbers.shape)].any(axis=1)
+    misnamed = np.flatnonzero(~sound)
+    of_option = np.isin(which.reshape(numbers.shape), misnamed)
+    wrong: npt.NDArray[np.bool_] = of_option.any(axis=1)
     return wrong
 
 
@@ -185,7 +197,8 @@ def _open_answers(
 ) -> tuple[list[str], int]:
     """Open questions whose answer has another name, and how many there are."""
     chosen = np.asarray(pc.equal(items["format"], OPEN), bool)
-    part, asked = items.filter(pa.array(chosen)), templates.take(pa.array(at[chosen]))
+    part = items.select(["item_id", "answer"]).filter(pa.array(chosen))
+    asked = templates.select(["answer", "answer_route"]).take(pa.array(at[chosen]))
     if not part.num_rows:
         return [], 0
     keys = list(
@@ -206,23 +219,34 @@ def _open_answers(
     return _ids(part, wrong), part.num_rows
 
 
-ASKED = ("item_id", "format", "phrasing", "history", "stem", "option_codes", "distractor_reasons")
+PLAIN = ("item_id", "format", "phrasing", "history", "stem")
+"""What is looked at of a question whose stem names no option."""
+
+Ways = dict[tuple[Any, ...], bool]
+"""Whether a way of putting a stem is the phrasing's."""
 
 
 def _stems(
     items: pa.Table, templates: pa.Table, at: Ints, routes: Routes, cohort: Cohort
 ) -> list[str]:
     """Questions whose stem is not what it would be now."""
-    items = items.select(list(ASKED))
-    ways: dict[tuple[Any, ...], bool] = {}
+    plain = items.select(list(PLAIN))
+    options = items.select(["option_codes", "distractor_reasons"])
+    yesno = pc.equal(items["format"], YESNO)
+    ways: Ways = {}
 
     def judged(start: int) -> list[str]:
-        places = at[start : start + PIECE]
-        wanted, which = np.unique(places, return_inverse=True)
+        wanted, which = np.unique(at[start : start + PIECE], return_inverse=True)
         rows = templates.take(pa.array(wanted)).to_pylist()
+        beside = options.slice(start, PIECE).filter(yesno.slice(start, PIECE)).to_pylist()
+        asks = iter(beside)
+        said = [_words(row, cohort) for row in rows]
         found = []
-        for row, place in zip(items.slice(start, PIECE).to_pylist(), which.tolist(), strict=True):
-            if not _said_so(row, rows[place], routes, cohort, ways):
+        for row, place in zip(plain.slice(start, PIECE).to_pylist(), which.tolist(), strict=True):
+            asked = row["format"] == YESNO and _asked(
+                row["stem"], next(asks), rows[place], routes, cohort
+            )
+            if not _said_so(row, rows[place], said[place], asked or "", cohort, ways):
                 found.append(row["item_id"])
         return found
 
@@ -231,31 +255,37 @@ def _stems(
     return [one for found in in_order(judged, starts, workers=workers) for one in found]
 
 
+def _words(template: Mapping[str, Any], cohort: Cohort) -> dict[str, Any] | None:
+    """What a template's phrasings are filled with; ``None`` where its codes are of nobody."""
+    known = cohort.codes.keys() >= {*template["context"], *template["answer"]}
+    return words_of(template, cohort) if known and template["visit"] in cohort.visits else None
+
+
 def _said_so(
     row: Mapping[str, Any],
     template: Mapping[str, Any],
-    routes: Routes,
+    said: Mapping[str, Any] | None,
+    asked: str,
     cohort: Cohort,
-    ways: dict[tuple[Any, ...], bool],
+    ways: Ways,
 ) -> bool:
     """Whether a stem is its phrasing filled with the template's names.
 
     The stem without its names, beside all else that a phrasing looks at, is one of few ways to put
     it; the first of each way is put into words again, and the others are it but for their names.
     """
-    if not cohort.codes.keys() >= {*template["context"], *template["answer"]} or (
-        row["history"] and template["visit"] not in cohort.visits
-    ):
+    if said is None:
         return False
-    asked = _asked(row, template, routes, cohort) if row["format"] == YESNO else ""
-    words = words_of(template, cohort, history=row["history"], asked=asked)
+    words = said
+    if row["history"] or asked:
+        words = words_of(template, cohort, history=row["history"], asked=asked)
     bare = row["stem"]
     for name in NAMES:
         if words[name]:
             bare = bare.replace(words[name], f"{{{name}}}")
-    looked_at = (template["task"], row["format"], row["phrasing"], words["sole"])
-    many = (min(2, words[f"n_{group}"]) for group in ("conditions", "procedures", "drugs"))
-    key = (*looked_at, *many, bool(words["history"]), bare)
+    many = tuple(min(2, words[f"n_{group}"]) for group in ("conditions", "procedures", "drugs"))
+    asks = (template["task"], row["format"], row["phrasing"], words["sole"])
+    key = (*asks, many, bool(words["history"]), bare)
     if key not in ways:
         ways[key] = row["stem"] == render_stem(
             template,
@@ -269,18 +299,22 @@ def _said_so(
 
 
 def _asked(
-    row: Mapping[str, Any], template: Mapping[str, Any], routes: Routes, cohort: Cohort
+    stem: str,
+    options: Mapping[str, Any],
+    template: Mapping[str, Any],
+    routes: Routes,
+    cohort: Cohort,
 ) -> str:
     """What a yes/no question asks about, by the route that stands in its stem; "" if by none."""
-    code = row["option_codes"][0] if row["option_codes"] else ""
+    code = options["option_codes"][0] if options["option_codes"] else ""
     if code not in cohort.codes:
         return ""
-    recorded = row["distractor_reasons"][:1] == ["answer"]
+    recorded = options["distractor_reasons"][:1] == ["answer"]
     by: Sequence[str] = (
         [template["answer_route"]] if recorded else sorted(routes.get(code, frozenset()))
     )
     said = [phrase(cohort.codes[code], route) for route in by]
-    return max((name for name in said if name in row["stem"]), key=len, default="")
+    return max((name for name in said if name in stem), key=len, default="")
 
 
 def _numbered(column: pa.ChunkedArray, k: int) -> tuple[list[Any], Ints]:
