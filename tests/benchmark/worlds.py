@@ -115,3 +115,41 @@ def many_sets(n_causes: int = 16, n_patients: int = 220) -> World:
             [*codes, *sorted(beside)], age=50 + at % 20
         )
     return world
+
+
+def denied_kin(n_patients: int = 300, *, tangled: bool = False) -> World:
+    """Five effects a group, each of a cause of its own that is known to bring about no other.
+
+    Args:
+        n_patients: each has one cause with its effect, and two bystanders.
+        tangled: most bystanders bring about an effect of each group too: what the cause denies may
+            then be true by the bystander.
+    """
+    world = World()
+    groups, kinds = "BDEFG", 5
+    for group in groups:
+        for at in range(kinds):
+            cause, effect = f"ICD10CM:A{groups.index(group)}{at}.1", f"ICD10CM:{group}{at:02d}.1"
+            word = group.lower() + chr(97 + at)
+            world.diagnosis(
+                cause, f"Causing {word[::-1]}uvw", concept=f"MONDO:c{word}", ccsr=[cause]
+            )
+            world.diagnosis(effect, f"Kind {word}xyz", concept=f"MONDO:e{word}", ccsr=[f"{group}0"])
+            world.relation(cause, "CAUSES", effect)
+            for other in range(kinds):
+                kin = f"MONDO:e{group.lower()}{chr(97 + other)}"
+                world.edge(f"MONDO:c{word}", "CAUSES", kin, negated=other != at)
+    for at in range(8):
+        name = f"Bystanding {chr(110 + at) * 4}"
+        world.diagnosis(f"ICD10CM:H{at:02d}.1", name, concept=f"MONDO:b{at}", ccsr=[f"H{at}"])
+        for turn, group in enumerate(groups if tangled and at < kinds else ""):
+            kin = f"MONDO:e{group.lower()}{chr(97 + (at + turn) % kinds)}"
+            # Two origins: one statement of a source that nobody described supports nothing.
+            for origin in ("made", "another"):
+                world.edge(f"MONDO:b{at}", "CAUSES", kin, origin=origin)
+    for at in range(n_patients):
+        group, kind = groups[at % 5], at // 5 % kinds
+        beside = {f"ICD10CM:H{hash64('beside', at, turn) % 8:02d}.1" for turn in range(2)}
+        codes = [f"ICD10CM:A{at % 5}{kind}.1", f"ICD10CM:{group}{kind:02d}.1"]
+        world.patient(f"p{at:03d}", sex="FM"[at % 2]).visit([*codes, *sorted(beside)])
+    return world

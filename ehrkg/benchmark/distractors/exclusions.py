@@ -160,8 +160,12 @@ class Screen:
             return AnyOf(len(self._codes), None)
         return AnyOf(
             len(self._codes),
-            lambda codes: self._support.joined(codes, self._codes, predicates),
+            lambda codes: self._joining(codes, predicates),
         )
+
+    def _joining(self, codes: list[str], predicates: Sequence[str]) -> Grid:
+        """Whom the knowledge joins to some codes, or joins the kin of."""
+        return self._support.joined(codes, self._codes, predicates)
 
     def questions(self, templates: Sequence[Mapping[str, Any]]) -> Questions:
         """The templates beside their pool, with who may stand beside each answer.
@@ -240,10 +244,15 @@ class SiblingScreen(Screen):
     """Lets the answer's next of kin stand: CCSR siblings, and drugs of one ATC group of level 3.
 
     What is on one line with the answer stays out, and so does whatever is related to anything else
-    that the patient has.
+    that the patient has. A candidate is joined to the stem by its own edges, not by those of its
+    kin: the answer is its kin, and is joined, so that nobody could stand beside it. What is left
+    must be contradicted (strategy ``sibling``).
     """
 
     apart_at = ATC_LEVEL_4
+
+    def _joining(self, codes: list[str], predicates: Sequence[str]) -> Grid:
+        return self._support.stated(codes, self._codes, predicates)
 
     def _recorded(self, templates: Rows, answers: npt.NDArray[np.int64]) -> Grid:
         line, patients = self._cohort.line, self._cohort.patients

@@ -79,9 +79,10 @@ class Surroundings:
         return self._tied.of([row["context"] for row in templates])
 
     def contradicted(self, templates: Rows) -> Grid:
-        """Whether something speaks against the candidate: a verdict, or a contraindication.
+        """Whether something speaks against the candidate.
 
-        Of the stem's events; for drugs of all diagnoses of the visit.
+        A verdict, a contraindication, or that the knowledge denies it a relation of the task. Of
+        the stem's events; for drugs of all diagnoses of the visit.
         """
         drugs = self._task.answer_kind == "drug"
         sets = [
@@ -120,7 +121,9 @@ class Surroundings:
         said = np.array(
             [[(code, other) in self._denied for other in self._codes] for code in codes], dtype=bool
         ).reshape(len(codes), len(self._codes))
-        return said | self._support.stated(codes, self._codes, self._by)
+        asked = sorted({relation.predicate for relation in self._task.relations})
+        refused = self._support.denied(codes, self._codes, asked)
+        return said | refused | self._support.stated(codes, self._codes, self._by)
 
     def _tying(self, codes: list[str]) -> Grid:
         rules = settings()["associated"]

@@ -36,13 +36,14 @@ class Support:
 
     Args:
         cohort: the facts about codes.
-        knowledge: its edges; negated ones say nothing here.
+        knowledge: its edges; negated ones join nothing.
         verified: relations whose verdict is not a plain no count as edges between their concepts.
     """
 
     def __init__(self, cohort: Cohort, knowledge: Knowledge, verified: Verified) -> None:
         self._cohort = cohort
         self._edges = _edges(knowledge, verified)
+        self._negated = _negated(knowledge)
         nodes = {node for pairs in self._edges.values() for pair in pairs for node in pair}
         self._nodes = {node: at for at, node in enumerate(sorted(nodes))}
         self._classes = [
@@ -80,6 +81,37 @@ class Support:
     def _grid(self, left: Any, right: Any, predicates: Iterable[str]) -> Grid:
         matrix = self._matrix(tuple(sorted(set(predicates))))
         grid: Grid = ((left @ matrix) @ right.T).toarray() > 0
+        return grid
+
+    def denied(
+        self, rows: Sequence[str], columns: Sequence[str], predicates: Iterable[str]
+    ) -> Grid:
+        """Whether a negated edge of one of the predicates, either way round, is about both.
+
+        What is denied of a class is denied of its kinds, so an edge is about a code if it is about
+        a concept of the code or one above; not if it is about a kind of what the code names.
+
+        Args:
+            rows: code ids.
+            columns: code ids.
+            predicates: names.
+
+        Returns:
+            A grid of len(rows) x len(columns).
+        """
+        grid = np.zeros((len(rows), len(columns)), dtype=bool)
+        above = [self._cohort.codes[code].up for code in rows]
+        for at, code in enumerate(columns):
+            against = frozenset().union(
+                *(
+                    self._negated[predicate, node]
+                    for predicate in predicates
+                    for node in self._cohort.codes[code].up
+                    if (predicate, node) in self._negated
+                )
+            )
+            if against:
+                grid[:, at] = [not against.isdisjoint(nodes) for nodes in above]
         return grid
 
     def chained(
@@ -211,4 +243,16 @@ def _edges(knowledge: Knowledge, verified: Verified) -> dict[str, set[tuple[str,
         if row["verdict"] in DOUBTFUL or row["n_path"]:
             pair = (row["head_concept"] or row["head"], row["tail_concept"] or row["tail"])
             found.setdefault(row["predicate"], set()).update({pair, (row["head"], row["tail"])})
+    return found
+
+
+def _negated(knowledge: Knowledge) -> dict[tuple[str, str], set[str]]:
+    """By predicate and concept: the concepts at the other end of its negated edges."""
+    edges = knowledge.edges.filter(knowledge.edges["negated"])
+    found: dict[tuple[str, str], set[str]] = {}
+    for predicate, subject, target in zip(
+        *(edges[name].to_pylist() for name in ("predicate", "subject", "object")), strict=True
+    ):
+        found.setdefault((predicate, subject), set()).add(target)
+        found.setdefault((predicate, target), set()).add(subject)
     return found
