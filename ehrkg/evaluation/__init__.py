@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from ehrkg.evaluation.evaluating import evaluate
     from ehrkg.evaluation.measures.breakdowns import breakdown, macro
-    from ehrkg.evaluation.measures.calibration import calibration_of
+    from ehrkg.evaluation.measures.calibration import calibration_of, reliability_of
     from ehrkg.evaluation.measures.comparison import pairwise, ranks_of, stem_gain
     from ehrkg.evaluation.measures.spending import cost_of, parse_failures
     from ehrkg.evaluation.measures.stability import robustness
@@ -67,6 +67,7 @@ _HOMES = {
     "planted_in": "scoring.planted",
     "planted_shares": "scoring.planted",
     "ranks_of": "measures.comparison",
+    "reliability_of": "measures.calibration",
     "robustness": "measures.stability",
     "asked_of": "asking.asked",
     "practice_of": "baselines",
@@ -112,6 +113,7 @@ __all__ = [
     "planted_shares",
     "practice_of",
     "ranks_of",
+    "reliability_of",
     "robustness",
     "run_baselines",
     "score_baselines",

@@ -228,8 +228,14 @@ class Explanation:
         return self._picture().frame(self.as_html())
 
     def svg(self, within: str) -> str:
-        """The picture alone, to stand in another page; its ids begin with ``within``."""
-        return self._picture().svg(within)
+        """The picture alone, to stand in another page; its ids begin with ``within``.
+
+        It comes twice, of the classes ``wide`` and ``narrow``: the page shows the one that fits.
+        """
+        from ehrkg.graph.picture_column import column_svg
+
+        picture = self._picture()
+        return picture.svg(within) + column_svg(picture, f"{within}n-")
 
     def _repr_html_(self) -> str:
         return self.frame()

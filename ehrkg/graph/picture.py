@@ -15,14 +15,14 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
-from unicodedata import category, east_asian_width
 
 import yaml
 
 from ehrkg.foundation.errors import UsageError
+from ehrkg.graph.picture_text import plain, wrap
 
 _SANDBOX = "allow-scripts"
-_BOLD, _STOP = ' class="bold"', ' tabindex="0"'
+_BOLD, _STOP, _WIDE = ' class="bold"', ' tabindex="0"', ' class="wide"'
 _LEAST = 1000
 """Below this width a drawing is scrolled instead of made smaller, in pixels."""
 _HOVER = 1200
@@ -89,7 +89,9 @@ class Join:
 
 
 @dataclass(frozen=True)
-class _Box:
+class Box:
+    """Where a card stands, and its lines of text, each with whether it is bold."""
+
     x: float
     y: float
     width: float
@@ -120,36 +122,41 @@ class Picture:
         return replace(self, columns=tuple(self.columns[n] for n in used), cards=cards)
 
     def svg(self, within: str = "") -> str:
-        """The drawing alone; in another page its ids begin with ``within``, and it is no stop."""
+        """The drawing alone; in another page its ids begin with ``within``, and it is no stop.
+
+        There it is of the class ``wide`` and is made smaller, not scrolled: ``picture_column`` has
+        the drawing for a phone.
+        """
         size = style()["size"]
         boxes, width, height = self._layout()
+        least = f' style="min-width:{min(width, _LEAST):.0f}px"'
         joins = [one for one in self.joins if one.start in boxes and one.end in boxes]
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" style="min-width:{min(width, _LEAST):.0f}px" role="img" '
-            f'aria-label="{_text(self.title)}">',
-            _markers(within),
+            f'width="{width:.0f}"{_WIDE if within else least} role="img" '
+            f'aria-label="{plain(self.title)}">',
+            markers(within),
         ]
         x = size["margin"]
         for column in self.columns:
             parts.append(
                 f'<text class="heading" x="{x}" y="{size["margin"] + 14}">'
-                f"{_text(column.heading)}</text>"
+                f"{plain(column.heading)}</text>"
             )
             x += column.width + column.gap
         drawn = [_join(*one, n, within) for n, one in enumerate(self._ends(joins, boxes))]
         parts += [line for line, _ in drawn]
-        parts += [_card(card, boxes[card.id], within) for card in self.cards]
+        parts += [card_svg(card, boxes[card.id], within) for card in self.cards]
         parts += [label for _, label in drawn]
         return "\n".join([*parts, "</svg>"])
 
-    def _layout(self) -> tuple[dict[str, _Box], float, float]:
+    def _layout(self) -> tuple[dict[str, Box], float, float]:
         size = style()["size"]
         by_column: dict[int, list[tuple[Card, tuple[tuple[str, bool], ...], float]]]
         by_column = defaultdict(list)
         for card in self.cards:
             inner = self.columns[card.column].width - 2 * size["pad"]
-            rows = tuple(_rows(card, int(inner / size["letter"])))
+            rows = tuple(card_rows(card, int(inner / size["letter"])))
             tall = len(rows) * size["line"] + 2 * size["pad"]
             by_column[card.column].append((card, rows, tall))
         heights = {
@@ -157,19 +164,19 @@ class Picture:
             for column, held in by_column.items()
         }
         height = max(heights.values(), default=0.0)
-        boxes: dict[str, _Box] = {}
+        boxes: dict[str, Box] = {}
         x = size["margin"]
         for number, column in enumerate(self.columns):
             y = size["top"] + (height - heights.get(number, 0)) / 2
             for card, rows, tall in by_column[number]:
-                boxes[card.id] = _Box(x, y, column.width, tall, rows)
+                boxes[card.id] = Box(x, y, column.width, tall, rows)
                 y += tall + size["between"]
             x += column.width + column.gap
         width = x - self.columns[-1].gap + size["margin"]
         return boxes, width, size["top"] + height + size["margin"]
 
     def _ends(
-        self, joins: Sequence[Join], boxes: Mapping[str, _Box]
+        self, joins: Sequence[Join], boxes: Mapping[str, Box]
     ) -> list[tuple[Join, tuple[float, float, float, float, int]]]:
         """Each join with where it leaves and where it arrives, spread along the cards' sides."""
         sides: dict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
@@ -196,7 +203,7 @@ class Picture:
 
     def page(self, below: str = "") -> str:
         """A whole HTML page: title, drawing, legend, and ``below`` (HTML) under it."""
-        parts = {"title": _text(self.title), "svg": self.svg(), "css": _shipped("picture.css")}
+        parts = {"title": plain(self.title), "svg": self.svg(), "css": _shipped("picture.css")}
         return Template(_shipped("picture.html")).substitute(parts, legend=_legend(), below=below)
 
     def alone(self) -> str:
@@ -209,16 +216,16 @@ class Picture:
         """The page in a frame of its own, for a notebook."""
         return (
             f'<iframe srcdoc="{escape(self.page(below), quote=True)}" sandbox="{_SANDBOX}" '
-            f'title="{_text(self.title)}" style="width:100%;height:{_FRAME}px;border:1px solid '
+            f'title="{plain(self.title)}" style="width:100%;height:{_FRAME}px;border:1px solid '
             '#d1d5db;border-radius:6px"></iframe>'
         )
 
 
-def _bend(a: _Box, b: _Box, around: str) -> int:
+def _bend(a: Box, b: Box, around: str) -> int:
     return 0 if a.x != b.x else 1 if around == "right" else -1
 
 
-def _around(joins: Sequence[Join], boxes: Mapping[str, _Box]) -> str:
+def _around(joins: Sequence[Join], boxes: Mapping[str, Box]) -> str:
     """The side by which joins within a column go around: the emptier one."""
     within = {
         card
@@ -267,56 +274,8 @@ def bounded(items: Iterable[Any], most: str) -> tuple[list[Any], int]:
     return held[:limit], max(len(held) - limit, 0)
 
 
-def wrap(text: str, width: int, lines: int) -> list[str]:
-    """Text in lines of about ``width`` small letters, cut off after ``lines``.
-
-    >>> wrap("acute on chronic heart failure", 12, 2)
-    ['acute on', 'chronic hea…']
-    """
-    found, line, wide = [], "", 0.0
-    for word in _folded(text).split(" "):
-        for piece in _pieces(word, width):
-            much = _width(piece)
-            if len(line) > 1 and wide + 1 + much > width:
-                found.append(line)
-                line, wide = piece, much
-            else:
-                line, wide = (f"{line} {piece}", wide + 1 + much) if line else (piece, much)
-    found.append(line)
-    if len(found) > lines:
-        rest = " ".join(found[lines - 1 :])
-        found = [*found[: lines - 1], next(iter(_pieces(rest, width - 1))).rstrip() + "…"]
-    return found
-
-
-def _pieces(word: str, width: int) -> list[str]:
-    pieces, piece, wide = [], "", 0.0
-    for letter in word:
-        if piece and wide + _width(letter) > width:
-            pieces.append(piece)
-            piece, wide = "", 0.0
-        piece, wide = piece + letter, wide + _width(letter)
-    return [*pieces, piece]
-
-
-def _width(text: str) -> float:
-    """The room a text takes, in small letters: ideographs two, capitals one and a third."""
-    return sum(
-        2 if east_asian_width(letter) in "WF" else 1.35 if letter.isupper() else 1
-        for letter in text
-    )
-
-
-def _folded(text: str) -> str:
-    """White space folded, control characters gone."""
-    return "".join(c for c in " ".join(text.split()) if category(c) not in ("Cc", "Cs"))
-
-
-def _text(text: str) -> str:
-    return escape(_folded(text), quote=True)
-
-
-def _rows(card: Card, width: int) -> Iterable[tuple[str, bool]]:
+def card_rows(card: Card, width: int) -> Iterable[tuple[str, bool]]:
+    """A card's lines of text, each with whether it is bold, of about so many small letters."""
     sign = style()["polarity"][card.polarity]["sign"]
     most = style()["most"]["lines"]
     title = f"{sign} {card.title}" if sign else card.title
@@ -325,7 +284,8 @@ def _rows(card: Card, width: int) -> Iterable[tuple[str, bool]]:
         yield from ((row, False) for row in wrap(line, width, most) if row)
 
 
-def _card(card: Card, box: _Box, within: str) -> str:
+def card_svg(card: Card, box: Box, within: str) -> str:
+    """A card, drawn in its box."""
     size, tone = style()["size"], style()["polarity"][card.polarity]
     look = style()["cards"][card.sort]
     paper, rim = (tone["paper"], tone["colour"]) if card.polarity else (look["paper"], look["rim"])
@@ -333,12 +293,12 @@ def _card(card: Card, box: _Box, within: str) -> str:
     wide = 2.5 if card.sort in ("relation", "asked") else 1.5
     rows = "".join(
         f'<tspan x="{box.x + size["pad"]:.1f}" dy="{size["line"]}"'
-        f"{_BOLD if bold else ''}>{_text(row)}</tspan>"
+        f"{_BOLD if bold else ''}>{plain(row)}</tspan>"
         for row, bold in box.rows
     )
-    hover = f"<title>{_text(card.hover[:_HOVER])}</title>" if card.hover else ""
+    hover = f"<title>{plain(card.hover[:_HOVER])}</title>" if card.hover else ""
     return (
-        f'<g class="card"{"" if within else _STOP} data-id="{_text(card.id)}">{hover}'
+        f'<g class="card"{"" if within else _STOP} data-id="{plain(card.id)}">{hover}'
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="7" fill="{paper}" stroke="{rim}" stroke-width="{wide}"{dash}/>'
         f'<text y="{box.y + size["pad"] - 4:.1f}">{rows}</text></g>'
@@ -368,19 +328,20 @@ def _join(
     said = f"{tone['sign']} {one.label}" if one.polarity == "contradicts" else one.label
     dash = f' stroke-dasharray="{tone["dash"]}"' if tone["dash"] else ""
     head = f' marker-end="url(#{within}head-{one.polarity or "plain"})"' if one.arrow else ""
-    data = f'data-start="{_text(one.start)}" data-end="{_text(one.end)}"'
+    data = f'data-start="{plain(one.start)}" data-end="{plain(one.end)}"'
     line = (
         f'<path class="join" {data} d="{curve}" stroke="{tone["colour"]}" '
         f'stroke-width="{2.2 if one.arrow else 1.4}"{dash}{head}/>'
     )
     label = (
         f'<text class="label" {data} x="{at[0]:.1f}" y="{at[1] + 4:.1f}" '
-        f'fill="{tone["colour"] if one.polarity else "#4B5563"}">{_text(said)}</text>'
+        f'fill="{tone["colour"] if one.polarity else "#4B5563"}">{plain(said)}</text>'
     )
     return line, label if one.label else ""
 
 
-def _markers(within: str) -> str:
+def markers(within: str) -> str:
+    """The heads of arrows, with ids that begin with ``within``."""
     marks = "".join(
         f'<marker id="{within}head-{name or "plain"}" viewBox="0 0 8 8" refX="7" refY="4" '
         f'markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'

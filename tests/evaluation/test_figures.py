@@ -10,7 +10,11 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
 
 from ehrkg.evaluation.measures.breakdowns import breakdown, chapter_of, macro
-from ehrkg.evaluation.measures.calibration import calibration_error, calibration_of
+from ehrkg.evaluation.measures.calibration import (
+    calibration_error,
+    calibration_of,
+    reliability_of,
+)
 from ehrkg.evaluation.measures.comparison import pairwise, ranks_of, stem_gain
 from ehrkg.evaluation.measures.significance import compared
 from ehrkg.evaluation.measures.spending import cost_of, parse_failures
@@ -158,6 +162,7 @@ def test_calibration_is_scikit_learns_group_by_group():
             "model": ["a" if at % 2 else "b" for at in range(n)],
             "setting": ["likelihood"] * n,
             "item_id": [f"i{at}" for at in range(n)],
+            "cluster": [f"p{at}" for at in range(n)],
             "task": ["diagnosis"] * n,
             "format": ["mcq"] * n,
             "probabilities": said,
@@ -176,6 +181,10 @@ def test_calibration_is_scikit_learns_group_by_group():
         assert row["accuracy"] == pytest.approx(
             (wide[mine].argmax(axis=1) == right[mine]).mean(), abs=1e-4
         )
+        bins = [one for one in reliability_of(scores).to_pylist() if one["model"] == row["model"]]
+        assert sum(one["items"] for one in bins) == row["items"]
+        apart = sum(one["items"] * abs(one["accuracy"] - one["confidence"]) for one in bins)
+        assert apart / row["items"] == pytest.approx(row["ece"], abs=1e-3)
 
 
 def test_cost_and_parse_failures_agree_with_pandas_and_statsmodels(scores, frame):
@@ -229,7 +238,7 @@ def test_nothing_asked_gives_empty_tables(scores):
     nothing = scores.slice(0, 0)
     for made in (accuracy_by, open_ended_by, several_right_by, stem_gain, ranks_of, pairwise):
         assert made(nothing).num_rows == 0
-    for made in (cost_of, parse_failures, calibration_of):
+    for made in (cost_of, parse_failures, calibration_of, reliability_of):
         assert made(nothing).num_rows == 0
     assert breakdown(nothing, templates_of(), by="sex").num_rows == 0
     assert macro(nothing, templates_of(), by="sex").num_rows == 0

@@ -6,11 +6,15 @@ import re
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from ehrkg.evaluation import reliability_of
+from ehrkg.evaluation.readers.agreement import Figure, ReaderFigures, ReviewSummary
 from ehrkg.evaluation.report import write_report
 from ehrkg.evaluation.report.gathering import report_of_build
+from ehrkg.evaluation.report.sections.settings_words import as_asked
 from ehrkg.evaluation.report.sections.verdicts import proposers
 from tests.browser import DESKTOP, PHONE, visit
 from tests.evaluation.report_world import HOSTILE, hostile, with_model
@@ -63,11 +67,52 @@ def test_a_reader_goes_through_the_questions_by_clicks_and_keys(browser, page):
         assert step.is_disabled()
         assert shown.get_attribute("data-task") == "treatment"
         at.locator("article.question:visible summary", has_text="picture").click()
-        assert at.locator("article.question:visible .drawing svg").is_visible()
+        picture = at.locator("article.question:visible .drawing")
+        assert picture.locator("svg.narrow").is_visible()
+        assert not picture.locator("svg.wide").is_visible()
+        assert picture.evaluate("e => e.scrollWidth <= e.clientWidth"), "it scrolls sideways"
         at.evaluate("id => { location.hash = id }", first)
         at.wait_for_function("id => !document.getElementById(id).hidden", arg=first)
         assert shown.count() == 1
         seen.assert_sound()
+
+
+def test_a_wide_screen_shows_the_picture_from_left_to_right_and_whole(browser, page):
+    with visit(browser, page.as_uri(), DESKTOP) as seen:
+        at = seen.page
+        at.locator("article.question:visible summary", has_text="picture").click()
+        picture = at.locator("article.question:visible .drawing")
+        assert picture.locator("svg.wide").is_visible()
+        assert not picture.locator("svg.narrow").is_visible()
+        assert picture.evaluate("e => e.scrollWidth <= e.clientWidth"), "it scrolls sideways"
+
+
+def test_how_sure_a_model_was_is_drawn_in_bins_and_told(browser, data, page):
+    held = data.scores.filter(pc.is_valid(data.scores["probabilities"]))
+    bins = reliability_of(as_asked(held), seed=data.seed).to_pylist()
+    assert bins
+    with visit(browser, page.as_uri(), PHONE) as seen:
+        chart = seen.page.locator("#calibration svg[aria-label^='Reliability of test/model']")
+        said = chart.first.get_attribute("aria-label")
+        for row in bins:
+            sure = f"{10 * row['bin']} to {10 * row['bin'] + 10} % sure"
+            share = f"{100 * row['accuracy']:.1f} % right"
+            assert f"{sure}, {row['items']:,} questions: {share}" in said
+        assert chart.first.locator("rect.share").count() == len(bins)
+
+
+def test_a_review_of_a_few_questions_says_that_it_is_a_part(data):
+    from ehrkg.evaluation.report.page import render
+
+    reader = ReaderFigures(1, Figure.share(50, 60), Figure.share(3, 60), {})
+    few = ReviewSummary(60, 30, (reader,), {}, Figure.share(3, 60), Figure.share(1, 30), 0, 0)
+    part = "This is part of a review"
+    html = render(replace(data, review=few))
+    assert part in html
+    assert "each read by two readers; 30 were" in html
+    assert "review of the whole" in html
+    whole = replace(few, questions=200, twice=200)
+    assert part not in render(replace(data, review=whole))
 
 
 def test_without_its_script_every_question_is_there(browser, page):
@@ -77,7 +122,8 @@ def test_without_its_script_every_question_is_there(browser, page):
     articles = at.locator("article.question")
     assert articles.count() == at.locator("article.question:visible").count() >= 10
     assert not at.locator("#browser").is_visible()
-    assert at.locator(".drawing svg").count() == articles.count()
+    for one in ("wide", "narrow"):
+        assert at.locator(f".drawing svg.{one}").count() == articles.count()
     context.close()
 
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.evaluation.measures.clusters import group_rows
-from ehrkg.evaluation.measures.summary import BY_MODEL, filled
+from ehrkg.evaluation.measures.clusters import clustered_means, group_rows, numbered
+from ehrkg.evaluation.measures.summary import BY_MODEL, filled, mean_columns
 from ehrkg.foundation.errors import UsageError
 
 BINS = 10
@@ -26,6 +26,22 @@ CALIBRATION = pa.schema(
         ("accuracy", pa.float64()),  # of the likeliest option
         ("ece", pa.float64()),
         ("brier", pa.float64()),
+    ]
+)
+
+RELIABILITY = pa.schema(
+    [
+        ("model", pa.string()),
+        ("key_source", pa.bool_()),
+        ("setting", pa.string()),
+        ("format", pa.string()),
+        ("bin", pa.int32()),  # from 0; of equal width, closed above
+        ("items", pa.int32()),
+        ("patients", pa.int32()),
+        ("confidence", pa.float64()),
+        ("accuracy", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
     ]
 )
 
@@ -81,10 +97,14 @@ def calibration_error(
     choice = table.argmax(axis=1)
     confidence = table[np.arange(len(table)), choice]
     hit = (choice == right).astype(np.float64)
-    edges = np.linspace(0, 1, bins + 1)[1:-1]
-    place = np.searchsorted(edges, confidence)
-    gaps = np.bincount(place, weights=hit - confidence, minlength=bins)
+    gaps = np.bincount(_bin_of(confidence, bins), weights=hit - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(table))
+
+
+def _bin_of(confidence: Floats, bins: int) -> npt.NDArray[np.int64]:
+    """The bin of each confidence: of equal width, closed above."""
+    found: npt.NDArray[np.int64] = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], confidence)
+    return found
 
 
 def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
@@ -108,9 +128,7 @@ def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
     >>> calibration_of(scores).num_rows  # chance has no probabilities
     0
     """
-    part = scores.filter(
-        pc.and_(pc.is_valid(scores["probabilities"]), pc.is_valid(scores["answer_index"]))
-    )
+    part = _with_likelihoods(scores)
     groups = group_rows(part, (*BY_MODEL, "task", "format"))
     table = _padded(part["probabilities"].combine_chunks()) if part.num_rows else np.zeros((0, 1))
     right = np.asarray(part["answer_index"], dtype=np.int64)
@@ -129,6 +147,44 @@ def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
     counts = np.bincount(groups.of, minlength=len(groups)).astype(np.float64)
     numbers = dict(zip(names, found, strict=True))
     return filled(CALIBRATION, groups.keys, {"items": counts}, numbers)
+
+
+def reliability_of(scores: pa.Table, *, bins: int = BINS, seed: int = 7) -> pa.Table:
+    """How often the likeliest option is right, by how likely it was found: the bins of the ECE.
+
+    The reliability diagram (Murphy and Winkler 1977, Applied Statistics 26:41; of classifiers
+    Niculescu-Mizil and Caruana 2005, ICML), by model, setting and format, all tasks together. A bin
+    without a question has no row.
+
+    Args:
+        scores: the schema ``SCORES``; rows without ``probabilities`` are left out.
+        bins: how many.
+        seed: of the bootstrap over patients.
+
+    Returns:
+        The schema ``RELIABILITY``, rounded to 4.
+
+    >>> from ehrkg.benchmark import example
+    >>> from ehrkg.evaluation import Chance, evaluate
+    >>> reliability_of(evaluate(example(), Chance()).scores).num_rows
+    0
+    """
+    part = _with_likelihoods(scores)
+    table = _padded(part["probabilities"].combine_chunks()) if part.num_rows else np.zeros((0, 1))
+    confidence = table.max(axis=1)
+    hit = (table.argmax(axis=1) == np.asarray(part["answer_index"], np.int64)).astype(np.float64)
+    part = part.append_column("bin", pa.array(_bin_of(confidence, bins), pa.int32()))
+    groups = group_rows(part, (*BY_MODEL, "format", "bin"))
+    right = clustered_means(hit, groups, numbered(part["cluster"]), seed=seed)
+    sums = np.bincount(groups.of, weights=confidence, minlength=len(groups))
+    sure = {"confidence": sums / np.maximum(right.n, 1)}
+    return filled(RELIABILITY, groups.keys, mean_columns("accuracy", right), sure)
+
+
+def _with_likelihoods(scores: pa.Table) -> pa.Table:
+    return scores.filter(
+        pc.and_(pc.is_valid(scores["probabilities"]), pc.is_valid(scores["answer_index"]))
+    )
 
 
 def _padded(lists: pa.Array) -> Floats:

@@ -24,7 +24,7 @@ class ReportData:
         hospital, verified, templates, items, scores: its tables.
         pool: its frozen pool, which knows how frequent an answer is; ``None`` where it is not here.
         checks: the rows of ``ehrkg check``, as plain values.
-        pictures: template id to a drawing of its chain of evidence, as SVG.
+        pictures: template id to a drawing of its chain of evidence, as SVG: wide and narrow.
         review: what clinicians found; ``None`` where none has read.
     """
 

@@ -41,7 +41,7 @@
   next.addEventListener("click", () => step(1));
   form.addEventListener("submit", event => event.preventDefault());
   form.parentElement.addEventListener("keydown", event => {
-    const inside = event.target.closest("select, .scroll, .drawing, pre");
+    const inside = event.target.closest("select, .scroll, pre");
     if (inside || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === "ArrowLeft") step(-1);
     if (event.key === "ArrowRight") step(1);

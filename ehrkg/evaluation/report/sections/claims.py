@@ -24,5 +24,6 @@ def collect(data: ReportData) -> dict[str, Any]:
         "checked": bool(data.checks),
         "untold": str(sum(row["status"] == "too few to tell" for row in data.checks)),
         "reviewed": data.review is not None,
+        "wholly_reviewed": data.review is not None and data.review.is_full,
         "synthetic": bool(data.manifest.get("planted")),
     }

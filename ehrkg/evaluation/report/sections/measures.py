@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.evaluation.measures.calibration import calibration_of
+from ehrkg.evaluation.measures.calibration import BINS, calibration_of, reliability_of
 from ehrkg.evaluation.measures.spending import cost_of, parse_failures
 from ehrkg.evaluation.measures.summary import accuracy_by
 from ehrkg.evaluation.report.data import ReportData
@@ -28,17 +28,37 @@ def calibration(data: ReportData) -> dict[str, Any] | str:
         return "no model gave likelihoods of the options"
     keys = (*MODEL, "task", "format")
     patients = patients_of(known, keys)
+    asked = as_asked(known)
     return {
         "rows": [
             row
             | {
                 "patients": patients[tuple(row[name] for name in keys)],
                 "setting": setting_words(row["setting"]),
-                "form": form_words(row["format"], 0) if row["format"] != "mcq" else "options",
+                "form": _form(row["format"]),
             }
-            for row in calibration_of(as_asked(known)).to_pylist()
-        ]
+            for row in calibration_of(asked).to_pylist()
+        ],
+        "bins": _bins(asked, data.seed),
     }
+
+
+def _bins(asked: pa.Table, seed: int) -> list[dict[str, Any]]:
+    """The bins of each model, setting and format, for a chart."""
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in reliability_of(asked, seed=seed).to_pylist():
+        place = row.pop("bin")
+        row["sure"] = f"{100 * place // BINS} to {100 * (place + 1) // BINS} %"
+        row["from"], row["width"] = place / BINS, 1 / BINS
+        found.setdefault((row["model"], row["setting"], row["format"]), []).append(row)
+    return [
+        {"model": model, "setting": setting_words(setting), "form": _form(form), "rows": rows}
+        for (model, setting, form), rows in found.items()
+    ]
+
+
+def _form(form: str) -> str:
+    return form_words(form, 0) if form != "mcq" else "options"
 
 
 def cost(data: ReportData) -> dict[str, Any] | str:
@@ -82,7 +102,7 @@ def unread(data: ReportData) -> list[dict[str, Any]]:
         | {
             "patients": patients[tuple(row[name] for name in keys)],
             "setting": setting_words(row["setting"]),
-            "form": form_words(row["format"], 0) if row["format"] != "mcq" else "options",
+            "form": _form(row["format"]),
         }
         for row in parse_failures(data.scores).to_pylist()
         if row["failures"] or row["model"] in asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ehrkg.evaluation.readers.agreement import Figure
+from ehrkg.evaluation.readers.agreement import FULL, Figure
 from ehrkg.evaluation.report.data import ReportData
 from ehrkg.evaluation.report.shareable import LEAST
 
@@ -18,6 +18,7 @@ def collect(data: ReportData) -> dict[str, Any]:
         "found": {
             "questions": found.questions,
             "twice": found.twice,
+            "full": "" if found.is_full else str(FULL),
             "bad": _share(found.bad),
             "bad_for_all": _share(found.bad_for_all),
             "other_words": found.other_words,
