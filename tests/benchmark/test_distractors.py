@@ -21,7 +21,15 @@ from ehrkg.benchmark.distractors.surroundings import Surroundings
 from ehrkg.benchmark.facts.possible import Possible, as_observed, by_rule
 from ehrkg.benchmark.facts.support import Grid, Support
 from tests.benchmark.builders import World
-from tests.benchmark.worlds import ANCHOR, ANSWER, BYSTANDER, CANDIDATE, drug_world, pair_world
+from tests.benchmark.worlds import (
+    ANCHOR,
+    ANSWER,
+    BYSTANDER,
+    CANDIDATE,
+    OTHER,
+    drug_world,
+    pair_world,
+)
 
 UNSHOWN = "ICD10CM:K00.1"
 """A code that no stem here shows."""
@@ -417,6 +425,29 @@ def test_cooccurring_takes_whom_the_hospital_ties_to_the_problem(
     questions, surroundings = about(tied(together), "diagnosis")
     at = questions.pool.at[CANDIDATE]
     steps = STRATEGIES["cooccurring"].steps(questions, surroundings)
+    assert bool(steps[0, at] != TOO_FAR) is may_stand
+
+
+def followed(after_the_anchor: int, after_others: int) -> World:
+    """Forty patients, back once; the candidate is coded at the second visit only, of some."""
+    world = pair_world()
+    world.patient("p0", sex="M").visit([BYSTANDER]).visit([ANCHOR, BYSTANDER]).visit([ANSWER])
+    for at in range(20):
+        second = [CANDIDATE, BYSTANDER] if at < after_the_anchor else [BYSTANDER]
+        world.patient(f"t{at}", sex="M").visit([ANCHOR, "ICD10CM:H09.1"]).visit(second)
+        second = [CANDIDATE, BYSTANDER] if at < after_others else [BYSTANDER]
+        world.patient(f"u{at}").visit([OTHER, "ICD10CM:H09.1"]).visit(second)
+    return world
+
+
+@pytest.mark.parametrize(("after_others", "may_stand"), [(10, True), (2, False)])
+def test_prognosis_compares_what_follows_the_stem_with_what_follows_anything(
+    after_others: int, may_stand: bool
+) -> None:
+    """Rarer in first visits, as what is carried forward is, ties nothing to the stem."""
+    questions, surroundings = about(followed(10, after_others), "prognosis")
+    at = questions.pool.at[CANDIDATE]
+    steps = STRATEGIES["frequency"].steps(questions, surroundings)
     assert bool(steps[0, at] != TOO_FAR) is may_stand
 
 

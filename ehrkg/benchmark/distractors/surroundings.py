@@ -61,7 +61,7 @@ class Surroundings:
         )
 
     def lift(self, templates: Rows) -> Scores:
-        """P(candidate | anchor) / P(candidate), over the visits of the pool's ICD version."""
+        """P(candidate | anchor) / P(candidate), over the visits it is looked for in."""
         anchors = np.array([self._with(_anchor(row))[1] for row in templates], dtype=float)
         expected = anchors[:, None] * self._per_member[None, :] / max(1, self._n_visits)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,8 +73,8 @@ class Surroundings:
         """Whether the hospital's visits tie the candidate to an event of the stem.
 
         Together in enough visits, and clearly oftener than by chance (``associated`` in
-        pools.yaml). Statistics support nothing; but where they speak and the graph is silent, it
-        is more likely the graph that lacks something.
+        pools.yaml), by the visits where the task looks. Statistics support nothing; but where they
+        speak and the graph is silent, it is more likely the graph that lacks something.
         """
         return self._tied.of([row["context"] for row in templates])
 
@@ -137,14 +137,22 @@ class Surroundings:
     # Visits, by position in the cohort
 
     @cached_property
-    def _in_era(self) -> frozenset[int]:
-        return frozenset(
+    def _looked_in(self) -> frozenset[int]:
+        """Visits of the ICD version where the task looks for an answer.
+
+        For prognosis those that follow another. In first visits, where nothing has been carried
+        forward, much is rarer: by them nearly all that stays would seem to follow from everything.
+        """
+        in_era = frozenset(
             at for at, visit in enumerate(self._cohort.visits.values()) if visit.era == self._era
         )
+        if self._task.span == ACROSS:
+            return in_era.intersection(self._cohort.next_visit.values())
+        return in_era
 
     @cached_property
     def _n_visits(self) -> int:
-        return len(self._in_era)
+        return len(self._looked_in)
 
     @cached_property
     def _holding(self) -> Any:
@@ -156,7 +164,7 @@ class Surroundings:
         rows, columns = [], []
         for at, row in enumerate(self._pool.rows):
             visits = held.get(row["entity"] if drugs else row["code"], frozenset())
-            found = sorted(visits & self._in_era)
+            found = sorted(visits & self._looked_in)
             rows += [at] * len(found)
             columns += found
         shape = (len(self._pool.rows), len(self._cohort.visits))
@@ -175,7 +183,7 @@ class Surroundings:
             if self._task.span == ACROSS:
                 after = self._cohort.next_visit
                 visits = {after[at] for at in visits if at in after}
-            at = np.array(sorted(visits & self._in_era), dtype=np.int64)
+            at = np.array(sorted(visits & self._looked_in), dtype=np.int64)
             self._counts[anchor] = (self._held_at(at), len(at))
         return self._counts[anchor]
 
