@@ -41,3 +41,16 @@ def write_small_model(texts: Iterable[str], folder: Path) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def write_indifferent_model(texts: Iterable[str], folder: Path) -> Path:
+    """The same with every weight 0: to it all tokens are equally likely, wherever they stand."""
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    model = GPT2LMHeadModel.from_pretrained(write_small_model(texts, folder))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.zero_()
+    model.save_pretrained(folder)
+    return folder

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pytest
 
 from ehrkg.benchmark import example
-from ehrkg.evaluation import evaluate
+from ehrkg.evaluation import calibration_of, evaluate, robustness
 from ehrkg.evaluation.scoring.scores import SORTED_BY
 from ehrkg.foundation.errors import UsageError
-from tests.benchmark.small_model import write_small_model
+from tests.benchmark.small_model import write_indifferent_model, write_small_model
 
 LIKELIHOOD = ["likelihood", "likelihood+no_stem", "likelihood+other_stem"]
 
@@ -39,14 +39,29 @@ def test_options_are_weighed_with_both_controls_and_alike_each_time(folder: Path
     for row in scores.to_pylist():
         assert sum(row["probabilities"]) == pytest.approx(1, abs=1e-5)
         assert row["parsed"]
-        best = row["probabilities"].index(max(row["probabilities"]))
-        assert row["choice"] == best
-        assert row["correct"] == float(best == row["answer_index"])
+        best = max(row["probabilities"])
+        assert row["probabilities"].count(best) == 1
+        assert row["probabilities"][row["choice"]] == best
+        assert row["correct"] == float(row["choice"] == row["answer_index"])
     part = bench.filter(split="test")
     some = scores.filter(pc.is_in(scores["item_id"], value_set=part.column("item_id")))
     plain = pc.equal(some["setting"], "likelihood")
     again = evaluate(part, folder, settings=["likelihood"], controls=False).scores
     assert same(again, some.filter(plain))
+
+
+def test_who_finds_all_options_alike_gets_what_chance_gets_whatever_their_order(tmp_path: Path):
+    folder = write_indifferent_model(["a stem of words"] * 4, tmp_path / "indifferent")
+    bench = example().filter(format="mcq")
+    results = evaluate(bench, folder, settings=["likelihood", "perturbed:option_order+likelihood"])
+    for row in results.scores.to_pylist():
+        assert row["correct"] == pytest.approx(1 / row["n_options"], abs=1e-4)
+        assert (row["choice"], row["chosen_codes"], row["answered"]) == (-1, None, None)
+        assert row["parsed"]
+    assert {row["consistency"] for row in robustness(results.scores).to_pylist()} == {None}
+    for row in calibration_of(results.scores).to_pylist():
+        assert row["accuracy"] == pytest.approx(row["confidence"], abs=1e-3)
+        assert row["ece"] == pytest.approx(0, abs=1e-3)
 
 
 def test_what_it_writes_is_read_and_what_can_not_be_read_is_wrong_and_counted(folder: Path):

@@ -82,6 +82,11 @@ def test_calibration_error_weighs_scikit_learns_curve(bins):
     assert calibration_error(probabilities, answers, bins=bins) == pytest.approx(reference)
 
 
+def test_an_option_that_ties_is_the_likeliest_in_part():
+    assert calibration_error([[0.5, 0.5]] * 2, [0, 1]) == 0
+    assert calibration_error([[0.4, 0.2, 0.4]] * 2, [1, 1]) == pytest.approx(0.4)
+
+
 def test_what_is_no_probability_is_refused():
     with pytest.raises(UsageError, match="row 1"):
         brier([[0.5, 0.5], [0.5, 0.6]], [0, 1])

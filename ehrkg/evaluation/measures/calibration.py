@@ -78,7 +78,7 @@ def calibration_error(
 
     ``sum_b (n_b / n) |accuracy_b - confidence_b|`` over bins of equal width, closed above, of the
     probability of each question's likeliest option (Naeini et al. 2015, AAAI; Guo et al. 2017,
-    ICML). Of options that tie the first is taken.
+    ICML). Of k options that tie each is the likeliest to 1/k, as everywhere here.
 
     Args:
         probabilities: as for ``brier``.
@@ -94,9 +94,7 @@ def calibration_error(
     if bins < 1:
         raise UsageError(f"no bins: {bins}", todo="take 1 or more")
     table, right = _checked(probabilities, answers)
-    choice = table.argmax(axis=1)
-    confidence = table[np.arange(len(table)), choice]
-    hit = (choice == right).astype(np.float64)
+    confidence, hit = _likeliest(table, right)
     gaps = np.bincount(_bin_of(confidence, bins), weights=hit - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(table))
 
@@ -136,9 +134,9 @@ def calibration_of(scores: pa.Table, *, bins: int = BINS) -> pa.Table:
     for at in range(len(groups)):
         rows = groups.of == at
         mine, answers = table[rows], right[rows]
-        hit = mine.argmax(axis=1) == answers
+        confidence, hit = _likeliest(mine, answers)
         found[:, at] = (
-            mine.max(axis=1).mean(),
+            confidence.mean(),
             hit.mean(),
             calibration_error(mine, answers, bins=bins),
             brier(mine, answers),
@@ -171,8 +169,7 @@ def reliability_of(scores: pa.Table, *, bins: int = BINS, seed: int = 7) -> pa.T
     """
     part = _with_likelihoods(scores)
     table = _padded(part["probabilities"].combine_chunks()) if part.num_rows else np.zeros((0, 1))
-    confidence = table.max(axis=1)
-    hit = (table.argmax(axis=1) == np.asarray(part["answer_index"], np.int64)).astype(np.float64)
+    confidence, hit = _likeliest(table, np.asarray(part["answer_index"], np.int64))
     part = part.append_column("bin", pa.array(_bin_of(confidence, bins), pa.int32()))
     groups = group_rows(part, (*BY_MODEL, "format", "bin"))
     right = clustered_means(hit, groups, numbered(part["cluster"]), seed=seed)
@@ -185,6 +182,14 @@ def _with_likelihoods(scores: pa.Table) -> pa.Table:
     return scores.filter(
         pc.and_(pc.is_valid(scores["probabilities"]), pc.is_valid(scores["answer_index"]))
     )
+
+
+def _likeliest(table: Floats, right: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The likeliest option's probability, and how right it is: 1/k where it is one of k."""
+    confidence: Floats = table.max(axis=1)
+    tied = table == confidence[:, None]
+    hit: Floats = tied[np.arange(len(table)), right] / tied.sum(axis=1)
+    return confidence, hit
 
 
 def _padded(lists: pa.Array) -> Floats:

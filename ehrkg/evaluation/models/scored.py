@@ -26,7 +26,9 @@ def scores_of(
 ) -> pa.Table:
     """Score replies, one row a question and setting.
 
-    A reply that can't be read counts as wrong, and as not parsed.
+    A reply that can't be read counts as wrong, and as not parsed. Options that a model finds
+    equally likely tie, as they do for a baseline (``deciding.chosen_of``): none is its choice, and
+    the answer among k of them counts 1/k.
 
     Args:
         put: the questions as they were put.
@@ -47,11 +49,11 @@ def _row(
 ) -> dict[str, object]:
     question = put.question
     content = reply.content or {}
-    said = str(content.get("text", ""))
+    said: str | None = str(content.get("text", ""))
     chances: list[float] | None = content.get("chances")
     if chances is not None:
-        reading = Reading(True, (max(range(len(chances)), key=chances.__getitem__),))
-        said = question.options[reading.places[0]]
+        reading = Reading(True, likeliest(chances))
+        said = question.options[reading.places[0]] if len(reading.places) == 1 else None
     else:
         asked = (question.format, question.options)
         reading = read_answer(said, *asked, reasoning=put.setting.reasoning)
@@ -80,18 +82,34 @@ def _row(
     }
 
 
+def likeliest(chances: Sequence[float]) -> tuple[int, ...]:
+    """Where the highest probability stands: at several places in a tie.
+
+    >>> likeliest([0.2, 0.5, 0.3]), likeliest([0.4, 0.2, 0.4])
+    ((1,), (0, 2))
+    """
+    best = max(chances)
+    return tuple(at for at, chance in enumerate(chances) if chance == best)
+
+
 def _choice(question: Question, reading: Reading) -> dict[str, object]:
     right, chosen = set(question.right), set(reading.places)
-    one = reading.places[0] if len(reading.places) == 1 and question.format != "multi" else -1
+    several = question.format == "multi"
+    one = reading.places[0] if len(chosen) == 1 and not several else -1
+    if several:
+        correct = float(reading.parsed and chosen == right)
+    else:
+        correct = round(len(right & chosen) / len(chosen), 4) if chosen else 0.0
+    told = reading.parsed and (several or one >= 0)
     # Of a yes/no question the code is what is asked about; what is chosen is the word.
     codes = question.options if question.format == "yesno" else question.option_codes
     found: dict[str, object] = {
         "choice": one,
-        "chosen_codes": [codes[at] for at in sorted(chosen)] if reading.parsed else None,
+        "chosen_codes": [codes[at] for at in sorted(chosen)] if told else None,
         "text": "",
-        "correct": float(reading.parsed and chosen == right),
+        "correct": correct,
     }
-    if question.format == "multi":
+    if several:
         found["chosen"] = sorted(chosen) if reading.parsed else None
         found["partial"] = round(len(right & chosen) / len(right | chosen), 4) if chosen else 0.0
     return found
