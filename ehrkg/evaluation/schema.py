@@ -14,7 +14,7 @@ SCORES = pa.schema(
         ("task", pa.string()),
         ("format", pa.string()),
         ("n_options", pa.int32()),
-        ("choice", pa.int32()),  # the option chosen, -1 where the text could not be read
+        ("choice", pa.int32()),  # the option chosen; -1: a tie, or a text that could not be read
         ("chosen", pa.list_(pa.int32())),  # multi: the options chosen
         ("chosen_codes", pa.list_(pa.string())),  # of what was chosen; of yes/no the word
         ("answer_index", pa.int32()),  # where the right option stood; -1: none, or several are
@@ -30,9 +30,9 @@ SCORES = pa.schema(
         ("rouge_l", pa.float64()),
         ("bert_f1", pa.float64()),  # open-ended: BERTScore, where a model of it was named
         ("judged", pa.float64()),  # open-ended: 1 or 0, by the model that was asked to judge
-        ("tokens_in", pa.int64()),
+        ("tokens_in", pa.int64()),  # of the whole prompt, kept by the service or not
         ("tokens_out", pa.int64()),
-        ("cost", pa.float64()),  # US dollars
+        ("cost", pa.float64()),  # US dollars; at most, where a service gives kept tokens for less
         ("seconds", pa.float64()),
         ("key_source", pa.bool_()),  # the model is the knowledge that wrote the key: never ranked
     ]

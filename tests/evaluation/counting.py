@@ -55,7 +55,13 @@ def counting(say: Callable[[str], str] = by_hash) -> Iterator[Counting]:
                     "created": 1,
                     "model": "m",
                     "choices": [choice | {"finish_reason": "stop"}],
-                    "usage": {"prompt_tokens": 50, "completion_tokens": 1, "total_tokens": 51},
+                    "usage": {
+                        "prompt_tokens": 50,
+                        "completion_tokens": 1,
+                        "total_tokens": 51,
+                        # A service that has kept the beginning of a prompt counts it all the same.
+                        "prompt_tokens_details": {"cached_tokens": 30},
+                    },
                 }
             ).encode()
             self.send_response(200)

@@ -31,18 +31,19 @@ Which hold?<end_of_turn>
 
 
 @contextmanager
-def llama_cpp(weights: Path, folder: Path) -> Iterator[str]:
+def llama_cpp(weights: Path, folder: Path, template: str = TEMPLATE) -> Iterator[str]:
     """The address of a server of these weights, on a loopback port of its own choosing.
 
     Args:
         weights: a GGUF file.
         folder: where its log goes.
+        template: of a chat, which a base model has none of its own for.
     """
     log = folder / "llama.log"
     with (
         log.open("wb") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", __name__, str(weights)],
+            [sys.executable, "-m", __name__, str(weights), template],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -60,7 +61,7 @@ def llama_cpp(weights: Path, folder: Path) -> Iterator[str]:
             process.kill()
 
 
-def serve(weights: str) -> None:
+def serve(weights: str, template: str) -> None:
     """Serve until killed."""
     import xllamacpp
 
@@ -72,7 +73,7 @@ def serve(weights: str) -> None:
     params.n_parallel = 2
     params.warmup = False
     params.use_jinja = True
-    params.chat_template = TEMPLATE
+    params.chat_template = template
     # Threads that wait for each other actively crawl on a machine that has other work to do.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
@@ -81,4 +82,4 @@ def serve(weights: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,6 +81,19 @@ class Provider:
         place = address or self.address
         return place is None or not is_here(place)
 
+    def serving(self, service: str) -> Provider:
+        """The same with its variables named by a service, as of openai-api/SERVICE/MODEL.
+
+        >>> provider_of("openai-api/ward-7/gemma").variables
+        ('WARD_7_BASE_URL',)
+        """
+        word = service.upper().replace("-", "_")
+        variables, keys = (
+            tuple(name.replace("{SERVICE}", word) for name in names)
+            for names in (self.variables, self.keys)
+        )
+        return replace(self, variables=variables, keys=keys)
+
     def check(self, environment: Mapping[str, str], *, address: str | None) -> None:
         """Look for what it needs before anything is asked.
 
@@ -91,7 +104,8 @@ class Provider:
             if find_spec(package) is None:
                 raise UsageError(f"{self.name}/ needs the package {package}", todo=todo)
         here = address is not None and is_here(address)
-        if self.keys and not here and not any(environment.get(name) for name in self.keys):
+        needed = self.place == SERVICE and not here
+        if needed and self.keys and not any(environment.get(name) for name in self.keys):
             raise UsageError(
                 f"there is no key for {self.name}: {' or '.join(self.keys)} is not set",
                 todo=f"export {self.keys[0]}=..., or name a model on this machine",
@@ -139,7 +153,7 @@ def provider_of(words: str) -> Provider:
             todo=f"write PROVIDER/MODEL ({', '.join(f'{one}/…' for one in providers())}), or the "
             "path of a folder of weights or of a .gguf file",
         )
-    return providers().get(name, Provider(name))
+    return providers().get(name, Provider(name)).serving(model.split("/")[0])
 
 
 def environment() -> Mapping[str, str]:

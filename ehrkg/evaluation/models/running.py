@@ -29,6 +29,7 @@ from ehrkg.propose.models.recorded import RecordedAnswers
 
 if TYPE_CHECKING:
     from inspect_ai import Task
+    from inspect_ai.model import ModelUsage
 
 STOPS = {"max_tokens": CUT_SHORT, "model_length": CUT_SHORT, "content_filter": REFUSED}
 """Why an answer ends, as Inspect says, and how that is counted."""
@@ -262,9 +263,15 @@ class _Run:
             **({"chances": output.metadata["chances"]} if output.metadata else {}),
         }
         status = STOPS.get(output.stop_reason, ANSWERED)
-        spent = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+        spent = (_read(usage), usage.output_tokens) if usage else (0, 0)
         self._answers.put(about["key"], Reply(status, content, *spent))
         self._done(about["key"])
+
+
+def _read(usage: ModelUsage) -> int:
+    """Tokens of a prompt; Inspect counts apart what the service had kept of an earlier one."""
+    kept = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+    return usage.input_tokens + sum(one or 0 for one in kept)
 
 
 def _said(model: AskedModel, failure: Exception) -> Exception:
