@@ -28,8 +28,9 @@ class Setting:
         control: ``plain``; ``no_stem`` (the options alone) or ``other_stem`` (another patient's
             stem), which show what an accuracy is worth.
         reading: ``letter``: the answer is generated and read; ``likelihood``: the likeliest option.
-        shots: answered examples before the question; they share neither relation nor answer with
-            it.
+        shots: answered examples before the question; they share neither relation, answer nor
+            patient with it, and are of the training split: of the benchmark that is asked, or
+            where that was cut and holds too few, of the whole that it was cut from.
         reasoning: whether the model is asked to think aloud before it answers.
         evidence: whether the graph's evidence stands in the prompt, named as coming from the
             source of the key.

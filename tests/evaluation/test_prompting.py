@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ehrkg.benchmark import Benchmark
+from ehrkg.benchmark import Benchmark, example
 from ehrkg.evaluation.asking.few_shot import KINDS, SENTENCES, Examples, sentences_of, shares
 from ehrkg.evaluation.asking.prompting import CUE, FORMATS, applies, in_words
 from ehrkg.evaluation.asking.questions import in_setting, questions_of
+from ehrkg.evaluation.models.questioning import Questioning, with_controls
 from ehrkg.evaluation.settings import CONTROLS, READINGS, Setting
 from ehrkg.foundation.errors import UsageError
 from tests.evaluation.questions import question
@@ -101,6 +102,33 @@ def test_yes_or_no_share_what_is_asked_about_and_not_the_word():
     one = question(1, "yesno")
     assert shares(one, question(2, "yesno", right=(1,)))
     assert not shares(one, question(2, "yesno", option_codes=("DRUGNAME:aspirin",) * 2))
+
+
+def test_a_cut_to_the_test_split_takes_its_examples_from_the_whole_that_it_was_cut_from():
+    part = example().filter(split="test", format="mcq")
+    assert "train" not in part.column("split").to_pylist()
+    few = with_controls(["few_shot1"], controls=False)
+    put = Questioning(part, few).put
+    assert len(put) == len(part)
+    of_whole = {one.question.item_id: one.prompted for one in Questioning(example(), few).put}
+    train = set(example().filter(split="train").column("template_id").to_pylist())
+    for one in put:
+        assert one.prompted == of_whole[one.question.item_id]
+        (shown,) = set(one.prompted.templates) - {one.question.template_id}
+        assert shown in train
+    alone = Benchmark.from_tables(templates=part.templates(), items=part.to_arrow())
+    with pytest.raises(UsageError, match="only 0 of 1 examples"):
+        _ = Questioning(alone, few).put
+
+
+def test_a_cut_that_holds_examples_keeps_to_them():
+    cut = [question(n, split="train", right=(n % 2,)) for n in range(2, 9)]
+    further = [question(n, split="train", right=(n % 2,)) for n in range(20, 90)]
+    asked = question(1)
+    assert Examples(cut, further=further).of(asked, 2) == Examples(cut).of(asked, 2)
+    some = Examples(cut[:1], further=further).of(asked, 3)
+    assert len(some) == 3
+    assert some[0] == cut[0]
 
 
 def test_examples_do_not_depend_on_the_order_of_the_questions():

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from ehrkg.benchmark.opened.benchmark import Benchmark
+
 GRAPH = "graph.lbug"
 """The graph's file, where it lies beside the questions."""
 
@@ -43,6 +45,7 @@ class Reading:
     _steps: tuple[Step, ...]
     _store: Any
     _folder: Path | None
+    _whole: Benchmark
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -58,6 +61,16 @@ class Reading:
     def folder(self) -> Path | None:
         """The folder of the build; ``None`` for tables in memory."""
         return self._folder
+
+    @property
+    def whole(self) -> Benchmark:
+        """The benchmark that this one was cut from; itself where nothing was cut.
+
+        >>> from ehrkg.benchmark import example
+        >>> len(example().filter(split="test").whole) == len(example())
+        True
+        """
+        return self._whole
 
     @property
     def columns(self) -> list[str]:

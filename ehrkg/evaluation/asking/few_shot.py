@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,6 +38,8 @@ class Examples:
     Args:
         questions: from which to choose; those that are not of the training split are left out.
         seed: of the draw.
+        further: likewise, for questions that find too few among the first: those of the benchmark
+            from which the first were cut. They are looked at only then.
 
     >>> from ehrkg.benchmark import example
     >>> from ehrkg.evaluation.asking.questions import questions_of
@@ -47,17 +50,15 @@ class Examples:
     ('train', True)
     """
 
-    def __init__(self, questions: Iterable[Question], *, seed: int = 7) -> None:
-        self._all, self._seed = questions, seed
-
-    @cached_property
-    def _pools(self) -> dict[tuple[str, ...], list[Question]]:
-        pools: dict[tuple[str, ...], list[Question]] = {}
-        for one in sorted(self._all, key=lambda one: one.item_id):
-            if one.split == TRAIN:
-                pools.setdefault((one.format, one.task), []).append(one)
-                pools.setdefault((one.format,), []).append(one)
-        return pools
+    def __init__(
+        self,
+        questions: Iterable[Question],
+        *,
+        seed: int = 7,
+        further: Iterable[Question] = (),
+    ) -> None:
+        self._seed = seed
+        self._pools = (_Pools(questions), _Pools(further))
 
     def of(self, question: Question, shots: int) -> list[Question]:
         """The examples of a question, in the order in which they are shown.
@@ -77,7 +78,8 @@ class Examples:
             raise UsageError(
                 f"only {len(found)} of {shots} examples can be found for {question.item_id}: no "
                 "other training question of its format has another relation, answer and patient",
-                todo="ask for fewer examples, or take them from a benchmark with more of them",
+                todo="ask for fewer examples; or cut the questions out of a benchmark that has a "
+                "training split (Benchmark.open(OUT).filter(...)), which then gives the examples",
             )
         return found
 
@@ -87,11 +89,28 @@ class Examples:
         They are drawn one by one, and all are gone through only where that finds too few.
         """
         drawn_for = (self._seed, "shot", question.item_id)
-        for of in ((question.format, question.task), (question.format,)):
-            pool = self._pools.get(of, [])
+        kinds = ((question.format, question.task), (question.format,))
+        for pools, of in product(self._pools, kinds):
+            pool = pools.of.get(of, [])
             for turn in range(TRIES * shots if pool else 0):
                 yield pool[hash64(*drawn_for, turn) % len(pool)]
             yield from sorted(pool, key=lambda one: hash64(*drawn_for, one.item_id))
+
+
+class _Pools:
+    """The training questions among some, by format and task, and by format; read when needed."""
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self._questions = questions
+
+    @cached_property
+    def of(self) -> dict[tuple[str, ...], list[Question]]:
+        pools: dict[tuple[str, ...], list[Question]] = {}
+        for one in sorted(self._questions, key=lambda one: one.item_id):
+            if one.split == TRAIN:
+                pools.setdefault((one.format, one.task), []).append(one)
+                pools.setdefault((one.format,), []).append(one)
+        return pools
 
 
 def shares(one: Question, other: Question) -> bool:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
 from ehrkg.benchmark.exports.rows import LETTERS
-from ehrkg.evaluation.asking.few_shot import Examples, sentences_of
+from ehrkg.evaluation.asking.few_shot import TRAIN, Examples, sentences_of
 from ehrkg.evaluation.asking.prompting import FORMATS, applies, in_words
 from ehrkg.evaluation.asking.questions import Question, in_setting, questions_of
 from ehrkg.evaluation.models.prompted import Prompted
@@ -135,7 +135,14 @@ class Questioning:
 
     @cached_property
     def _examples(self) -> Examples:
-        return Examples(questions_of(self._benchmark.to_arrow()), seed=self._seed)
+        return Examples(
+            questions_of(self._benchmark.to_arrow()), seed=self._seed, further=self._cut_away()
+        )
+
+    def _cut_away(self) -> Iterator[Question]:
+        """Training questions of the whole, for a cut that holds too few: of a test split, say."""
+        if self._benchmark.whole is not self._benchmark:
+            yield from questions_of(self._benchmark.whole.filter(split=TRAIN).to_arrow())
 
     @cached_property
     def _evidence(self) -> Mapping[str, Sequence[str]]:
