@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from ehrkg.benchmark import Benchmark
 from ehrkg.evaluation.asking.answer_names import names_of
-from ehrkg.evaluation.baselines import Baseline, Chance, EmbeddingSimilarity
+from ehrkg.evaluation.baselines import Baseline
 from ehrkg.evaluation.perturbations.scored import score_perturbed
 from ehrkg.evaluation.results import Results
+from ehrkg.evaluation.run import EMBEDDED_TEMPLATES
 from ehrkg.evaluation.scoring.scores import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import PLAIN, Setting
-from ehrkg.foundation.embedding import SentenceTransformerEmbedder
+from ehrkg.evaluation.taught import Answering, all_of
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.progress import Progress, Silent
 from ehrkg.propose.models.budget import Budget
@@ -49,6 +50,7 @@ def evaluate(
     model_args: Mapping[str, Any] | None = None,
     connections: int | None = None,
     keep: bool = True,
+    embedded_templates: int | None = EMBEDDED_TEMPLATES,
     progress: Progress | None = None,
 ) -> Results:
     """Let models answer the questions of a benchmark, each beside its two controls.
@@ -66,8 +68,11 @@ def evaluate(
 
     Args:
         benchmark: the questions.
-        models: who answers; chance and embedding similarity by default, which need nothing but the
-            questions.
+        models: who answers. By default every baseline that the benchmark can teach: chance, the
+            logistic model on codes (it learns from the training split) and embedding similarity
+            need nothing but the questions; co-occurrence, the most frequent option and the
+            knowledge graph (the key source, never ranked) learn from the graph of a build, and
+            answer where that lies beside the questions. ``Results.notes`` says who was not asked.
         settings: how questions are put to models, by value or by name; of these, baselines take
             the perturbations alone.
         controls: whether the options alone, and another patient's stem, are asked too.
@@ -90,6 +95,10 @@ def evaluate(
         keep: whether a model's scores and answers go into the build that the benchmark was opened
             from (OUT/scores.parquet, OUT/evaluations); else, and for tables in memory, answers are
             kept for this call only.
+        embedded_templates: of each task, about which embedding similarity is asked by default;
+            ``None`` for all. Reading stems takes hundreds of times what the other baselines take
+            (some 100 stems a second on two cores), and 200 templates already tell a share to 7
+            points either way. ``Results.notes`` says how many questions that were.
         progress: told of each question that has its answer.
 
     Returns:
@@ -127,8 +136,12 @@ def evaluate(
         )
     appraising = terms and _appraising(benchmark, judge, judge_url, bert_score, terms)
     baselines = [one for one in models if _is_baseline(one)]
+    answering = [Answering(baselines, benchmark)] if baselines else []
     if baselines or not models:
-        tables.append(_of_baselines(benchmark, baselines, settings, seed))
+        names = names_of(benchmark)
+        if not models:
+            answering = all_of(benchmark, names, embedded_templates=embedded_templates, seed=seed)
+        tables += [_of_baselines(one, names, settings, seed) for one in answering]
     tables += [
         evaluate_model(
             benchmark,
@@ -143,7 +156,8 @@ def evaluate(
         if terms is not None
     ]
     scores = pa.concat_tables(tables).sort_by(SORTED_BY)
-    return Results(appraising.of(scores) if appraising else scores, benchmark)
+    notes = tuple(one.note for one in answering if one.note)
+    return Results(appraising.of(scores) if appraising else scores, benchmark, notes)
 
 
 def _appraising(
@@ -181,21 +195,17 @@ def _as_model(model: object) -> Model:
 
 
 def _of_baselines(
-    benchmark: Benchmark,
-    baselines: Sequence[Baseline],
+    answering: Answering,
+    names: Mapping[str, Sequence[str]],
     settings: Sequence[Setting | str],
     seed: int,
 ) -> pa.Table:
     """Scores of baselines on the questions as they are, and under the settings' perturbations."""
-    items = benchmark.to_arrow()
-    asked: Sequence[Baseline] = baselines or (
-        Chance(),
-        EmbeddingSimilarity.learn(SentenceTransformerEmbedder(), items),
-    )
-    names, told = names_of(benchmark), benchmark.templates()
-    plain = run_baselines(items, asked, names, templates=told, seed=seed)
+    part, told = answering.part, answering.part.templates()
+    plain = run_baselines(part.to_arrow(), answering.baselines, names, templates=told, seed=seed)
     chosen = [one if isinstance(one, Setting) else Setting.parse(one) for one in settings]
     wanted = dict.fromkeys(one.perturbation for one in chosen if one.perturbation)
     if not wanted:
         return plain
-    return pa.concat_tables([plain, score_perturbed(benchmark, asked, names, wanted, seed=seed)])
+    otherwise = score_perturbed(part, answering.baselines, names, wanted, seed=seed)
+    return pa.concat_tables([plain, otherwise])

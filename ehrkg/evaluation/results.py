@@ -20,10 +20,12 @@ class Results(Figures):
     Attributes:
         scores: one row a (model, setting, item), with the schema ``SCORES``.
         benchmark: what was asked; None where nobody kept it. Figures by chapter or age need it.
+        notes: who was not asked, or not everything, and why.
     """
 
     scores: pa.Table
     benchmark: Benchmark | None = None
+    notes: tuple[str, ...] = ()
 
     def report(self, path: str | Path, *, shareable: bool = False) -> Path:
         """Write the report of the build that was asked of, with these scores in it.
@@ -57,4 +59,5 @@ class Results(Figures):
             f"{100 * row['accuracy']:.1f} % ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
             for row in self.accuracy().to_pylist()
         ]
+        lines += self.notes
         return "\n".join(lines) or "Results(no multiple-choice question was answered)"

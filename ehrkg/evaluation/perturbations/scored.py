@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 from ehrkg.benchmark import Benchmark, Facts
 from ehrkg.benchmark.checking.made_from import made_from
 from ehrkg.evaluation.asking.answer_names import answer_names
-from ehrkg.evaluation.asking.asked import asked_of
 from ehrkg.evaluation.baselines import Baseline
 from ehrkg.evaluation.perturbations import ALL, Perturbed, names_in, perturb
-from ehrkg.evaluation.run import baselines_on_arrays, names_said
 from ehrkg.evaluation.schema import SCORES
 from ehrkg.evaluation.scoring.scores import SORTED_BY, run_baselines
 from ehrkg.evaluation.settings import Setting
+from ehrkg.evaluation.taught import taught_by
 from ehrkg.foundation.ledger import Ledger
 
 
@@ -97,16 +96,9 @@ def perturb_baselines(
         UsageError: there is no such perturbation, or no graph to read.
     """
     wanted = names_in(perturbations)
-    made, items, templates = made_from(benchmark), benchmark.to_arrow(), benchmark.templates()
+    made, templates = made_from(benchmark), benchmark.templates()
     names = answer_names(made.hospital.codes, made.knowledge.concepts, made.knowledge.synonyms)
-    baselines = baselines_on_arrays(
-        asked_of(items, templates),
-        templates,
-        made.hospital,
-        made.verified.relations,
-        names_said(items, names),
-        seed=seed,
-    )
+    baselines = taught_by(made, benchmark, names, seed=seed)
     part = benchmark if part is None else part
     plain = run_baselines(part.to_arrow(), baselines, names, templates=templates, seed=seed)
     otherwise = score_perturbed(
