@@ -86,7 +86,8 @@ def evaluate(
     """Let a model answer a build's questions; scores, answers and logs stay with the build.
 
     Questions hold what single visits hold: a model elsewhere needs --consent visit,... and a model
-    on this machine none. Stopped, the same call goes on where it stood.
+    on this machine none. Stopped, the same call goes on where it stood. Inspect's own eval-retry
+    finds no task in these logs: it would look at no consent, and record nothing for the build.
     """
     from rich.console import Console
 
