@@ -53,6 +53,7 @@ def check_tables(
         knowledge,
         mapping,
         verified,
+        forms=benchmark.column("format").unique().to_pylist(),
         strategies=sorted(used) or (REQUIRED,),
         seed=seed,
         cohort=cohort,

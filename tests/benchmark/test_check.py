@@ -26,7 +26,7 @@ from ehrkg.benchmark import (
 from ehrkg.benchmark.checking.adversaries import Guesser
 from ehrkg.benchmark.checking.adversary_options import FROM_POOL, STYLE, Options
 from ehrkg.benchmark.checking.checks import over_chance
-from ehrkg.benchmark.checking.hiding import hide
+from ehrkg.benchmark.checking.hiding import SEVERAL, hide
 from ehrkg.benchmark.checking.page import fifty, write_failing, write_page
 from ehrkg.benchmark.facts.giveaways import context_rules
 from ehrkg.benchmark.facts.intervals import clustered_mean, holm, wilson
@@ -34,7 +34,7 @@ from ehrkg.benchmark.rules import rule_table
 from ehrkg.foundation.hashing import hash64
 from tests.benchmark.builders import World
 from tests.benchmark.test_templates import ASTHMA, GOUT, HEART, STROKE, base
-from tests.benchmark.worlds import drug_world, many_pairs, sound
+from tests.benchmark.worlds import drug_world, many_pairs, many_sets, sound
 
 Row = dict[str, Any]
 
@@ -657,9 +657,30 @@ def test_parallel_edges_are_hidden_together_and_so_is_what_rests_on_them() -> No
         assert 0 < len(left) < 14
 
 
-def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green() -> None:
+def test_questions_with_several_right_answers_are_estimated_apart() -> None:
+    tangled = many_sets()
+    for cause in range(16):
+        for turn in range(3):
+            for origin in ("made", "another"):
+                effect = f"MONDO:e{turn}{(cause + 5) % 16}"
+                tangled.edge(f"MONDO:c{cause}", "CAUSES", effect, origin=origin)
+    several = []
+    for world in (many_sets(), tangled):
+        parts = (world.hospital, world.knowledge, world.mapping, world.verified)
+        found = hidden_edges(make_templates(*parts), *parts, forms=["mcq", "multi"], share=0.5)
+        assert [one.strategy for one in found] == ["frequency", "frequency" + SEVERAL]
+        several.append(found[1])
+    assert several[0].found == 0
+    assert several[0].distractors > 3 * several[0].questions, (
+        "of six options two or three are right"
+    )
+    assert several[1].found > 0
+
+
+@pytest.mark.parametrize("strategy", ["frequency", "frequency, several right"])
+def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green(strategy: str) -> None:
     def share(found: int, low: float, high: float) -> TrueShare:
-        return TrueShare("diagnosis", "frequency", 100, 300, found, found / 300, low, high)
+        return TrueShare("diagnosis", strategy, 100, 300, found, found / 300, low, high)
 
     for estimate, expected in (
         (share(30, 0.05, 0.15), "failed"),
@@ -667,7 +688,7 @@ def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green() -> N
         (share(0, 0.0, 0.005), "ok"),
     ):
         report = check(sound().filter(format="oeq"), true_distractors=[estimate])
-        assert status(report, "true distractors, frequency") == {expected}
+        assert status(report, f"true distractors, {strategy}") == {expected}
 
 
 def test_a_sound_benchmark_passes_for_ninety_nine_seeds_of_a_hundred() -> None:

@@ -218,10 +218,7 @@ def _rules(benchmark: Benchmark, cohort: Cohort | None) -> Iterator[CheckRow]:
 def _again(benchmark: Benchmark, facts: Facts) -> list[CheckRow]:
     """The rules by which templates and distractors were chosen, applied to what stands."""
     items, templates, pool = benchmark.to_arrow(), benchmark.templates(), benchmark.beside("pool")
-    found = [
-        *templates_again(templates, facts),
-        *names_again(items, templates, pool, facts.cohort),
-    ]
+    found = [*templates_again(templates, facts), *names_again(items, templates, pool, facts.cohort)]
     if pool is not None:
         found += distractors_again(items, templates, pool, facts)
     return [_rule_row(name, text, n, broken) for name, text, n, broken in found]
@@ -387,7 +384,7 @@ def _adversary_row(
 
 
 def _true_share(found: TrueShare) -> CheckRow:
-    bound = rule_table("check")["hidden_edges"]["bounds"].get(found.strategy, 1.0)
+    bound = found.bound
     status = FAILED if found.low > bound else OK if found.high <= bound else UNSURE
     return CheckRow(
         f"true distractors, {found.strategy}",

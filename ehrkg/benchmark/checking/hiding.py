@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ehrkg.benchmark.distractors.accepted import Accepted
 from ehrkg.benchmark.distractors.draws import PIECE, SHARED, Drawn, World, draw_all
+from ehrkg.benchmark.distractors.exclusions import Pool
 from ehrkg.benchmark.distractors.pools import make_pool, settings_of
+from ehrkg.benchmark.distractors.right_ones import MULTI, RightOnes
+from ehrkg.benchmark.distractors.several_draws import DrawnSets, draw_several
+from ehrkg.benchmark.distractors.shortlists import Ints
 from ehrkg.benchmark.facts.cohort import Cohort
 from ehrkg.benchmark.facts.intervals import clustered_mean, wilson
 from ehrkg.benchmark.facts.support import Support
@@ -34,17 +40,21 @@ from ehrkg.verify.policy import Policy
 from ehrkg.verify.schema import Verified
 from ehrkg.verify.verifier import verify
 
+SEVERAL = ", several right"
+"""Behind the strategy's name where it is of questions with several right answers."""
+
 
 @dataclass(frozen=True)
 class TrueShare:
     """The estimated share of distractors that are true after all.
 
     Attributes:
-        task, strategy: of the questions.
+        task, strategy: of the questions; the strategy with SEVERAL behind it where several options
+            are right.
         questions: how many could be made with edges hidden.
         distractors: how many they had.
         found: how many of those a hidden edge makes true.
-        share: found / distractors.
+        share: of a question's distractors, the mean over the questions.
         low, high: 95 % interval, clustered by patient; Wilson's over patients where nothing was
             found.
     """
@@ -58,6 +68,12 @@ class TrueShare:
     low: float
     high: float
 
+    @property
+    def bound(self) -> float:
+        """What the share may be at most, by check.yaml: 1 for a strategy without a bound."""
+        bounds = rule_table("check")["hidden_edges"]["bounds"]
+        return float(bounds.get(self.strategy.removesuffix(SEVERAL), 1.0))
+
 
 @uncollected()
 def hidden_edges(
@@ -69,11 +85,12 @@ def hidden_edges(
     *,
     share: float | None = None,
     n_options: int = 4,
+    forms: Sequence[str] = ("mcq",),
     strategies: Sequence[str] = ("frequency",),
     seed: int = 7,
     cohort: Cohort | None = None,
 ) -> list[TrueShare]:
-    """Estimate the share of true distractors, by task and strategy.
+    """Estimate the share of true distractors, by task, strategy and whether several are right.
 
     Args:
         templates: TEMPLATES; they stay as they are, whatever is hidden.
@@ -82,13 +99,15 @@ def hidden_edges(
         mapping: links of codes.
         verified: relations that rest on hidden edges alone are hidden with them.
         share: how much to hide; by default what check.yaml says.
-        n_options: of the questions to draw.
+        n_options: of the questions with one right answer, which are always drawn.
+        forms: with "multi" among them, questions with several right answers are drawn too.
         strategies: how to draw them.
         seed: of the draw and of what is hidden.
         cohort: that of hospital, knowledge and mapping, if there is one already.
 
     Returns:
-        One estimate a task and strategy, in that order.
+        One estimate a task and strategy, in that order; of questions with several right answers
+        apart, under the strategy's name with SEVERAL behind it.
     """
     if share is None:
         share = float(rule_table("check")["hidden_edges"]["share"])
@@ -98,31 +117,94 @@ def hidden_edges(
     cohort = cohort or Cohort(hospital, knowledge, mapping)
     known, trusted = hide(knowledge, verified, share=share, seed=seed)
     partial = Support(cohort, known, trusted)
-    drawn, _ = draw_all(
+    world = World(cohort, partial, trusted, seed)
+    workers = workers_for(-(-templates.num_rows // PIECE), least=SHARED)
+    drawn, pool = draw_all(
         templates,
         make_pool(templates, cohort, partial, mapping),
-        World(cohort, partial, trusted, seed),
+        world,
         sizes=[n_options],
         strategies=strategies,
         ledger=Ledger(),
         progress=Silent(),
-        workers=workers_for(-(-templates.num_rows // PIECE), least=SHARED),
+        workers=workers,
     )
-    claimed = [_claims(part, templates, cohort) for part in drawn]
+    several = draw_several(
+        templates,
+        pool,
+        world,
+        RightOnes(templates, cohort, Accepted(cohort, trusted), seed),
+        strategies=strategies if MULTI in forms else (),
+        progress=Silent(),
+        workers=workers,
+    )
+    parts = [
+        *(_Wrong(one.task, one.strategy.name, one.pool, *_kept(one)) for one in drawn),
+        *(_of_sets(one, templates) for one in several),
+    ]
+    return _shares(
+        [part for part in parts if len(part.rows)], templates, mapping, knowledge, cohort
+    )
+
+
+class _Wrong(NamedTuple):
+    """The wrong options of the questions that stand, of one kind of questions.
+
+    ``rows`` are positions of their templates; ``members``, a row a question, of the pool, NOBODY
+    where a question has no more.
+    """
+
+    task: str
+    strategy: str
+    pool: Pool
+    rows: Ints
+    members: Ints
+
+
+def _kept(drawn: Drawn) -> tuple[Ints, Ints]:
+    """Templates and distractors of the questions that stand."""
+    return drawn.rows[drawn.kept], drawn.members[drawn.kept]
+
+
+def _of_sets(drawn: DrawnSets, templates: pa.Table) -> _Wrong:
+    """The wrong options of questions with several right answers."""
+    stands = drawn.why_not == ""
+    rows = drawn.rows[stands]
+    task = str(templates["task"][int(drawn.rows[0])]) if len(drawn.rows) else ""
+    name = drawn.strategy.name + SEVERAL
+    return _Wrong(task, name, drawn.pool, rows, drawn.wrong[stands])
+
+
+def _shares(
+    parts: Sequence[_Wrong],
+    templates: pa.Table,
+    mapping: CodeMapping,
+    knowledge: Knowledge,
+    cohort: Cohort,
+) -> list[TrueShare]:
+    """The estimates: whose claims the whole knowledge supports."""
+    claimed = [_claims(part, templates, cohort) for part in parts]
     true = supported_claims(
         {claim for part in claimed for claims in part for claim in claims}, mapping, knowledge
     )
     clusters = templates["cluster"].to_pylist()
-    hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for part, claims_of in zip(drawn, claimed, strict=True):
-        found = [
-            sum(not true.isdisjoint(claims) for claims in group)
-            for group in _by_question(claims_of, n_options - 1)
-        ]
-        for at, n in zip(part.rows[part.kept].tolist(), found, strict=True):
-            key = (part.task, part.strategy.name)
-            hits.setdefault(key, []).append((hash64(clusters[at]) >> 1, n))
-    return [_estimate(*key, hits[key], n_options - 1) for key in sorted(hits)]
+    hits: dict[tuple[str, str], list[_Hits]] = {}
+    for part, claims_of in zip(parts, claimed, strict=True):
+        holds = [not true.isdisjoint(claims) for claims in claims_of]
+        at = 0
+        for row, wrong in zip(part.rows.tolist(), (part.members >= 0).sum(axis=1), strict=True):
+            found = _Hits(hash64(clusters[row]) >> 1, sum(holds[at : at + wrong]), int(wrong))
+            hits.setdefault((part.task, part.strategy), []).append(found)
+            at += int(wrong)
+    return [_estimate(*key, hits[key]) for key in sorted(hits)]
+
+
+class _Hits(NamedTuple):
+    """Of one question: its patient, how many of its wrong options are true, and how many it has."""
+
+    cluster: int
+    found: int
+    wrong: int
 
 
 def _some(templates: pa.Table, most: int) -> pa.Table:
@@ -136,20 +218,22 @@ Claim = tuple[str, str, str, str]
 """Head, route, predicate, tail: a relation that would make a distractor true."""
 
 
-def _claims(part: Drawn, templates: pa.Table, cohort: Cohort) -> list[list[Claim]]:
-    """For each distractor of each question that stands, the claims that would make it true.
+def _claims(part: _Wrong, templates: pa.Table, cohort: Cohort) -> list[list[Claim]]:
+    """For each wrong option of each question, the claims that would make it true.
 
     Those of the task's relations, with any event of the stem at the other end, and for a drug any
     diagnosis of the whole visit.
     """
     pool = part.pool.rows
-    rows = templates.take(pa.array(part.rows[part.kept])).select(["visit", "context"]).to_pylist()
+    rows = templates.select(["visit", "context"]).take(pa.array(part.rows)).to_pylist()
     found = []
-    for template, members in zip(rows, part.members[part.kept].tolist(), strict=True):
+    for template, members in zip(rows, part.members.tolist(), strict=True):
         others = set(template["context"])
         if tasks()[part.task].asks_for_drugs:
             others |= set(cohort.visits[template["visit"]].diagnoses)
         for member in members:
+            if member < 0:
+                continue
             code, route = pool[member]["code"], pool[member]["route"]
             found.append(
                 [
@@ -162,11 +246,6 @@ def _claims(part: Drawn, templates: pa.Table, cohort: Cohort) -> list[list[Claim
                 ]
             )
     return found
-
-
-def _by_question(claims: list[list[Claim]], wrong: int) -> list[list[list[Claim]]]:
-    """The claims of so many distractors a question together."""
-    return [claims[at : at + wrong] for at in range(0, len(claims), wrong)]
 
 
 def supported_claims(
@@ -252,17 +331,17 @@ def hide(
     return replace(knowledge, edges=kept), replace(verified, relations=relations)
 
 
-def _estimate(task: str, strategy: str, hits: list[tuple[int, int]], wrong: int) -> TrueShare:
-    clusters = np.array([cluster for cluster, _ in hits], dtype=np.int64)
-    shares = np.array([n / wrong for _, n in hits], dtype=float)
-    found = sum(n for _, n in hits)
+def _estimate(task: str, strategy: str, hits: Sequence[_Hits]) -> TrueShare:
+    clusters = np.array([one.cluster for one in hits], dtype=np.int64)
+    shares = np.array([one.found / one.wrong for one in hits], dtype=float)
+    found = sum(one.found for one in hits)
     estimate = clustered_mean(shares, clusters, span=1)
     low, high = estimate.interval() if found else wilson(0, estimate.clusters)
     return TrueShare(
         task,
         strategy,
         len(hits),
-        len(hits) * wrong,
+        sum(one.wrong for one in hits),
         found,
         round(estimate.value, 4),
         round(max(0.0, low), 4),
