@@ -183,7 +183,7 @@ def _drugs_misnamed(
     )
     misnamed = np.flatnonzero(~sound)
     of_option = np.isin(which.reshape(numbers.shape), misnamed)
-    wrong: npt.NDArray[np.bool_] = of_option.any(axis=1)
+    wrong: npt.NDArray[np.bool_] = np.asarray(of_option.any(axis=1), dtype=bool)
     return wrong
 
 
