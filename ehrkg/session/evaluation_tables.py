@@ -38,7 +38,8 @@ def show_results(console: Console, results: Results, directory: Path) -> None:
     rows: list[Row] = results.scores.to_pylist()
     name = rows[0]["model"]
     console.print()
-    console.print(text_table(f"{name}: questions with options", CHOICES, _choices(rows)))
+    if choices := list(_choices(rows)):
+        console.print(text_table(f"{name}: questions with options", CHOICES, choices))
     if results.scores.filter(pc.equal(results.scores["format"], "oeq")).num_rows:
         console.print(_open_table(f"{name}: open questions", rows))
     console.print(_spent(rows), highlight=False)
