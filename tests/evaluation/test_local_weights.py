@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -71,6 +72,14 @@ def test_what_it_writes_is_read_and_what_can_not_be_read_is_wrong_and_counted(fo
         assert row["answered"] is not None
         assert row["tokens_in"] > 0
         assert row["parsed"] or row["correct"] == 0.0
+
+
+def test_what_waits_for_its_turn_takes_no_time(folder: Path):
+    began = time.monotonic()
+    scores = evaluate(example(), folder, max_tokens=8).scores
+    took = time.monotonic() - began
+    assert scores.num_rows > 40
+    assert pc.sum(scores["seconds"]).as_py() < took
 
 
 def test_who_tells_no_likelihood_is_not_asked_for_one():

@@ -15,13 +15,11 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from ehrkg.evaluation.models.generation import PROMPTS_AT_ONCE as BATCH
 from ehrkg.evaluation.models.own import OwnModel, prompt_of
 from ehrkg.foundation.errors import UsageError
 
 Answering = Callable[[list[str]], Sequence[str]]
-
-BATCH = 32
-"""Prompts that a function is given at once: as many as a killed run asks again at most."""
 
 NAME = "callable"
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+PROMPTS_AT_ONCE = 32
+"""Prompts that a function is given at once: as many as a killed run asks again at most."""
+
 
 @dataclass(frozen=True)
 class Generation:

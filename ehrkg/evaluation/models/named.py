@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ehrkg.evaluation.asking.likelihood import GGUF, LocalOptions
-from ehrkg.evaluation.models.generation import Generation
+from ehrkg.evaluation.models.generation import PROMPTS_AT_ONCE, Generation
 from ehrkg.evaluation.models.providers import HERE, environment, provider_of
 from ehrkg.foundation.hashing import short_id
 from ehrkg.propose.models.places import is_here
@@ -25,6 +25,8 @@ class AskedModel:
         remote: whether what it is asked leaves this machine.
         address: where it is asked; ``None`` for its own place.
         path: of weights on this machine; ``None`` for others.
+        at_once: how many calls it answers at once; ``None`` leaves that to Inspect. What waits for
+            its turn in the model would count as slow, and run out of time.
         own: whether it is the caller's own function, whose errors are the caller's to read.
         make: the model, as Inspect has it; called when there is something to ask.
     """
@@ -36,6 +38,7 @@ class AskedModel:
     path: Path | None
     make: Callable[[], Any]
     own: bool = False
+    at_once: int | None = None
 
 
 def model_named(
@@ -89,7 +92,9 @@ def _function(function: Callable[[list[str]], Any], name: str | None) -> AskedMo
         made.api.function = function
         return made
 
-    return AskedModel(own, f"{own} {short_id('f', text)}", False, None, None, make, own=True)
+    return AskedModel(
+        own, f"{own} {short_id('f', text)}", False, None, None, make, True, PROMPTS_AT_ONCE
+    )
 
 
 def _weights(path: Path, name: str | None) -> AskedModel:
@@ -102,7 +107,7 @@ def _weights(path: Path, name: str | None) -> AskedModel:
 
         return get_model(f"{local.NAME}/{own}", memoize=False, path=str(path))
 
-    return AskedModel(own, f"{own} {path.resolve()}", False, None, path, make)
+    return AskedModel(own, f"{own} {path.resolve()}", False, None, path, make, at_once=1)
 
 
 def _served(words: str, how: Generation, base_url: str | None, name: str | None) -> AskedModel:

@@ -180,6 +180,7 @@ class _Run:
             for setting, most in tokens.items()
             if any(one.setting == setting for one in lacking.values())
         ]
+        at_once = filter(None, (generation.connections, self._model.at_once))
         found = inspect_ai.eval(
             tasks,
             model=made,
@@ -194,7 +195,7 @@ class _Run:
             temperature=generation.temperature,
             max_retries=generation.retries,
             attempt_timeout=generation.timeout,
-            max_connections=generation.connections,
+            max_connections=min(at_once, default=None),
         )
         return {log.status for log in found}
 
