@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,11 +16,13 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from ehrkg.benchmark.opened.identity import manifest_of
 from ehrkg.evaluation.measures.summary import accuracy_by
 from ehrkg.evaluation.metrics import effective_size
 from ehrkg.evaluation.scoring.planted import PlantedShare
 from ehrkg.foundation.ledger import Ledger
 from ehrkg.foundation.workspace import read_final
+from ehrkg.graph.place import place_of
 from ehrkg.verify import by_proposer
 
 
@@ -250,11 +251,9 @@ def next_steps(out: Path, templates: pa.Table, items: pa.Table) -> list[str]:
 
 
 def _graph(out: Path) -> str:
-    """Where a build's graph lies: in its folder, or on a server."""
-    if (out / "graph.lbug").exists() or not (out / "manifest.json").exists():
-        return str(out / "graph.lbug")
-    graph = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["graph"]
-    return f"'{graph['address']}#{graph['build']}'"
+    """Where a build's graph lies, as a shell takes it."""
+    place = place_of(out, manifest_of(out))
+    return f"'{place}'" if isinstance(place, str) else str(place)
 
 
 def show_rows(console: Console, table: pa.Table, title: str = "") -> None:

@@ -17,14 +17,15 @@ from ehrkg.benchmark.facts.code_classes import DISEASE, class_of
 from ehrkg.ehr.schema import EVENTS, Hospital
 from ehrkg.foundation.embedding import Embedder, SentenceTransformerEmbedder
 from ehrkg.foundation.hashing import order_by_hash
-from ehrkg.foundation.workspace import read_final
+from ehrkg.foundation.workspace import read_final, read_manifest
 from ehrkg.graph import open_store, readers
+from ehrkg.graph.place import place_of
 from ehrkg.mapping import NEAR
 from ehrkg.mapping.overrides import Overrides
 from ehrkg.mapping.schema import Mapping as CodeMapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.session.coverage_judged import Judged, read_judged
-from ehrkg.session.mapped import graph_of, stored_mapping
+from ehrkg.session.mapped import stored_mapping
 
 SAMPLE = 200
 """Rows that are drawn for a person to judge."""
@@ -125,9 +126,9 @@ def coverage(
     Raises:
         InputError: there is no finished build, or the judged file can't be used.
     """
-    place = Path(out)
-    events = read_final(place, "events").cast(EVENTS)
-    with open_store(graph_of(place), read_only=True) as store:
+    out = Path(out)
+    events = read_final(out, "events").cast(EVENTS)
+    with open_store(place_of(out, read_manifest(out)), read_only=True) as store:
         hospital = readers.read_hospital(store)
         known = readers.read_knowledge(store)
         mapped = stored_mapping(store, hospital.codes, known)

@@ -33,11 +33,11 @@ from ehrkg.foundation.workspace import (
     write_json,
 )
 from ehrkg.graph import GraphStore, forgetting, open_store, readers
+from ehrkg.graph.place import GRAPH, place_of
 from ehrkg.graph.schema import NODES
 from ehrkg.session.forgetting_evaluations import forget_answers, without_echoes
 from ehrkg.session.forgetting_reviews import forget_reviews
 from ehrkg.session.searching import Names, search_files, search_graph, told
-from ehrkg.session.storing import GRAPH
 from ehrkg.session.traces import (
     COLUMNS,
     PATIENT,
@@ -183,11 +183,9 @@ class _Job:
     @contextmanager
     def open_graph(self, *, read_only: bool) -> Iterator[GraphStore]:
         """The build's graph, in its file or on its server."""
-        graph = self._manifest["graph"]
-        address = f"{graph['address']}#{graph['build']}" if "address" in graph else None
-        with open_store(
-            address or self._out / GRAPH, read_only=read_only, auth=self._auth if address else None
-        ) as store:
+        place = place_of(self._out, self._manifest)
+        auth = self._auth if isinstance(place, str) else None
+        with open_store(place, read_only=read_only, auth=auth) as store:
             yield store
 
     def take_out(self, traces: Traces) -> dict[str, int]:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehrkg import ontology
 from ehrkg.ehr.codes import code_system, system_of
 from ehrkg.foundation.errors import UsageError
-from ehrkg.foundation.workspace import read_manifest
 from ehrkg.mapping import MappingExplanation, Overrides, explain_mapping
 from ehrkg.mapping.stored import stored_mapping as stored_mapping
 from ehrkg.ontology.schema import Knowledge
-
-
-def graph_of(out: Path) -> str:
-    """Where a build's graph lies: in its folder, or on the server that its manifest names.
-
-    Raises:
-        InputError: the folder holds no finished build.
-    """
-    graph = read_manifest(out)["graph"]
-    if (out / "graph.lbug").exists() or "address" not in graph:
-        return str(out / "graph.lbug")
-    return f"{graph['address']}#{graph['build']}"
 
 
 def explain_code(

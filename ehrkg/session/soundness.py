@@ -17,9 +17,9 @@ from ehrkg.foundation.replacing import Replacement
 from ehrkg.foundation.storage import content_hash, file_hash, write_parquet
 from ehrkg.foundation.workspace import hold, read_manifest, write_json
 from ehrkg.graph import open_store
+from ehrkg.graph.place import place_of
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
-from ehrkg.session.storing import GRAPH
 from ehrkg.verify import Embedder, SentenceTransformerEmbedder
 from ehrkg.verify.schema import Verified
 
@@ -78,9 +78,8 @@ def check_build(out: Path) -> CheckReport:
     """
     benchmark = Benchmark.open(out)
     manifest = read_manifest(out)
-    settings, graph = manifest["settings"], manifest["graph"]
-    target = f"{graph['address']}#{graph['build']}" if "address" in graph else out / GRAPH
-    with open_store(target, read_only=True) as store:
+    settings = manifest["settings"]
+    with open_store(place_of(out, manifest), read_only=True) as store:
         made = made_from(benchmark, store=store)
     model = settings["model"] if settings["model"] != model_name(None) else None
     return check_tables(

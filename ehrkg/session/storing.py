@@ -13,11 +13,10 @@ from ehrkg.ehr.schema import Hospital
 from ehrkg.foundation.hashing import short_id
 from ehrkg.foundation.progress import Progress
 from ehrkg.graph import GraphStore, open_store, writers
+from ehrkg.graph.place import GRAPH
 from ehrkg.mapping.schema import Mapping
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.verify.schema import Verified
-
-GRAPH = "graph.lbug"
 
 
 @dataclass(frozen=True)

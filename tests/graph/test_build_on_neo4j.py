@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from neo4j_server import PASSWORD, Server
 
@@ -55,6 +56,15 @@ def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: 
             graphs[0]["content"],
         )
         assert checked.returncode == 0, checked.stderr
+        scored = []
+        for out in (here.out, there.out):
+            asked = ehrkg(
+                "evaluate", out, "--model", "baselines", "--perturb", "codes_shown,abbreviations"
+            )
+            assert asked.returncode == 0, asked.stderr
+            scored.append(pq.read_table(out / "scores.parquet"))
+        assert "perturbed:typos" in set(scored[0]["setting"].to_pylist())
+        assert scored[1].equals(scored[0])
     finally:
         with open_store(server.address, build=named, auth=server.auth) as store:
             store.drop_build(named)

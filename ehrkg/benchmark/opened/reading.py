@@ -20,15 +20,13 @@ from ehrkg.benchmark.opened.recipes import Recipe, Step, digest_of
 from ehrkg.benchmark.opened.source import Source
 from ehrkg.foundation.errors import UsageError
 from ehrkg.graph import open_store
+from ehrkg.graph.place import place_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
     from ehrkg.benchmark.opened.benchmark import Benchmark
-
-GRAPH = "graph.lbug"
-"""The graph's file, where it lies beside the questions."""
 
 
 class Reading:
@@ -215,19 +213,21 @@ class Reading:
 
     @contextmanager
     def asking(self, store: Any = None) -> Iterator[Any]:
-        """What queries go to: what is given, the benchmark's own store, or the graph beside it.
+        """What queries go to: what is given, the benchmark's own store, or the build's graph.
 
         Raises:
             InputError: the graph beside it is damaged.
-            ServiceError: another process holds it.
+            ServiceError: another process holds it, or the server that holds it is not there.
         """
         if store is not None or self._store is not None:
             yield store if store is not None else self._store
-        elif self._folder is not None and (self._folder / GRAPH).exists():
-            with open_store(self._folder / GRAPH, read_only=True) as opened:
-                yield opened
-        else:
+            return
+        place = place_of(self._folder, manifest_of(self._folder)) if self._folder else None
+        if place is None or (isinstance(place, Path) and not place.exists()):
             yield None
+            return
+        with open_store(place, read_only=True) as opened:
+            yield opened
 
     def export(self, to: str, folder: str | Path, **options: Any) -> Path:
         """Write the items in the form of another tool, with a datasheet.

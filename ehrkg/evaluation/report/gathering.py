@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from ehrkg.benchmark.opened.reading import GRAPH
 from ehrkg.ehr.schema import Hospital
 from ehrkg.evaluation.readers.agreement import ReviewSummary, review_summary
 from ehrkg.evaluation.report.data import ReportData
@@ -21,6 +20,7 @@ from ehrkg.foundation.storage import read_parquet
 from ehrkg.foundation.workspace import LEDGER, load_result, read_final, read_manifest
 from ehrkg.graph import GraphStore, open_store, readers
 from ehrkg.graph.explain import explain_template
+from ehrkg.graph.place import place_of
 from ehrkg.verify.schema import Verified
 
 REPORT = "report.html"
@@ -45,9 +45,8 @@ def report_of_build(out: Path, *, auth: tuple[str, str] | None = None) -> Report
         ServiceError: its graph is on a server that is not there.
     """
     manifest = read_manifest(out)
-    graph = manifest["graph"]
-    target = f"{graph['address']}#{graph['build']}" if "address" in graph else out / GRAPH
-    with open_store(target, read_only=True, auth=auth if "address" in graph else None) as store:
+    place = place_of(out, manifest)
+    with open_store(place, read_only=True, auth=auth if isinstance(place, str) else None) as store:
         return report_from(
             store, out, manifest, {name: read_final(out, name) for name in (*TABLES, "events")}
         )

@@ -18,7 +18,7 @@ from ehrkg.graph import GraphStore, open_store
 from ehrkg.graph.explain import explain_template
 from ehrkg.graph.explanation import Explanation
 from ehrkg.graph.picture_explanation import draw
-from ehrkg.session.storing import GRAPH
+from ehrkg.graph.place import place_of
 
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -44,11 +44,8 @@ class Evidence:
 
     def _asked(self) -> GraphStore:
         if self._store is None:
-            graph = read_manifest(self._out)["graph"]
-            target = f"{graph['address']}#{graph['build']}" if "address" in graph else None
-            self._store = self._open.enter_context(
-                open_store(target or self._out / GRAPH, read_only=True)
-            )
+            place = place_of(self._out, read_manifest(self._out))
+            self._store = self._open.enter_context(open_store(place, read_only=True))
         return self._store
 
     def chain(self, template_id: str) -> Explanation:
