@@ -170,28 +170,43 @@ def macro_means(
     mean, low, high = (np.zeros(len(groups)) for _ in range(3))
     n, patients = np.bincount(groups.of, minlength=len(groups)), np.zeros(len(groups), np.int64)
     tail = (1 - level) / 2
-    for at in range(len(groups)):
-        rows = np.flatnonzero(groups.of == at)
-        parts, part_of = np.unique(within.of[rows], return_inverse=True)
-        names, patient = np.unique(clusters[rows], return_inverse=True)
-        shape = (len(names), len(parts))
-        cell = patient * len(parts) + part_of
+    drawn: dict[int, dict[int, tuple[Floats, Floats]]] = {}  # by patients: groups, to be drawn for
+    for at, rows in enumerate(_rows_of(groups)):
         scaled = np.rint(values[rows] * _MILLIONTHS)
-        sums = np.bincount(cell, weights=scaled, minlength=shape[0] * shape[1]).reshape(shape)
-        sizes = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        sums, sizes = _by_part(scaled, within.of[rows], clusters[rows])
         mean[at] = (sums.sum(axis=0) / sizes.sum(axis=0)).mean() / _MILLIONTHS
-        patients[at] = len(names)
-        if len(names) == 1 or np.ptp(scaled) == 0:
-            low[at], high[at] = wilson(float(mean[at]) * len(names), len(names))
-            continue
-        drawn = np.concatenate(
-            [
-                _mean_of_parts(weights @ sums, weights @ sizes)
-                for weights in resampled(len(names), draws, seed=seed)
-            ]
-        )
-        low[at], high[at] = np.quantile(drawn / _MILLIONTHS, [tail, 1 - tail])
+        patients[at] = len(sums)
+        if len(sums) == 1 or np.ptp(scaled) == 0:
+            low[at], high[at] = wilson(float(mean[at]) * len(sums), len(sums))
+        else:
+            drawn.setdefault(len(sums), {})[at] = sums, sizes
+    for count, mine in drawn.items():
+        found: dict[int, list[Floats]] = {at: [] for at in mine}
+        for weights in resampled(count, draws, seed=seed):
+            for at, (sums, sizes) in mine.items():
+                found[at].append(_mean_of_parts(weights @ sums, weights @ sizes))
+        for at, means in found.items():
+            bounds = np.quantile(np.concatenate(means) / _MILLIONTHS, [tail, 1 - tail])
+            low[at], high[at] = bounds
     return Means(mean, low, high, n.astype(np.int64), patients)
+
+
+def _rows_of(groups: Groups) -> list[Ints]:
+    """The places of the rows of each group, in their order."""
+    order = np.argsort(groups.of, kind="stable")
+    ends = np.cumsum(np.bincount(groups.of, minlength=len(groups)))
+    return np.split(order, ends)[:-1]
+
+
+def _by_part(scaled: Floats, part: Ints, cluster: Ints) -> tuple[Floats, Floats]:
+    """Sums and sizes, a row a patient, a column a part."""
+    parts, part_of = np.unique(part, return_inverse=True)
+    names, patient = np.unique(cluster, return_inverse=True)
+    shape = (len(names), len(parts))
+    cell = patient * len(parts) + part_of
+    sums = np.bincount(cell, weights=scaled, minlength=shape[0] * shape[1]).reshape(shape)
+    sizes = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    return sums.astype(np.float64), sizes.astype(np.float64)
 
 
 def clustered_differences(
