@@ -50,6 +50,7 @@ class Giveaways:
     def __init__(self, cohort: Cohort) -> None:
         self._cohort = cohort
         self._known: dict[tuple[str, Answer], str] = {}
+        self._after: dict[str, frozenset[int]] = {}
         self._bars = (
             ("not_context", self._not_context),
             ("related_to_answer", self._related),
@@ -125,16 +126,21 @@ class Giveaways:
             visits = cohort.visits_with_node.get(node, frozenset())
             if len(visits) < int(limits["given_away_visits"]):
                 continue
-            if answer.span == NEXT:
-                after = [cohort.next_visit[at] for at in visits if at in cohort.next_visit]
-                if len(after) < int(limits["given_away_visits"]):
-                    continue
-                both, total = sum(at in with_answer for at in after), len(after)
-            else:
-                both, total = len(visits & with_answer), len(visits)
-            if both >= float(limits["given_away"]) * total:
+            looked_in = self._visits_after(node) if answer.span == NEXT else visits
+            if len(looked_in) < int(limits["given_away_visits"]):
+                continue
+            both = len(looked_in & with_answer)
+            if both >= float(limits["given_away"]) * len(looked_in):
                 return True
         return False
+
+    def _visits_after(self, node: str) -> frozenset[int]:
+        """The visits that follow one with this concept."""
+        if node not in self._after:
+            after = self._cohort.next_visit
+            visits = self._cohort.visits_with_node.get(node, frozenset())
+            self._after[node] = frozenset(after[at] for at in visits if at in after)
+        return self._after[node]
 
     def _visits_with(self, facts: CodeFacts) -> frozenset[int]:
         """Visits that hold the answer: its CCSR groups, or a drug's ingredients, else its code."""
@@ -143,7 +149,8 @@ class Giveaways:
             sets = [cohort.visits_with_ccsr.get(group, frozenset()) for group in facts.ccsr]
         else:
             sets = [cohort.visits_with_node.get(node, frozenset()) for node in facts.near]
-        return frozenset().union(*sets)
+        # most answers have one group: no copy is made of it
+        return sets[0] if len(sets) == 1 else frozenset().union(*sets)
 
 
 @lru_cache(maxsize=REMEMBERED)
