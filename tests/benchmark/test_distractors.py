@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ehrkg.benchmark import make_templates
 from ehrkg.benchmark.distractors.balance import fit, slack_of, surplus_of
-from ehrkg.benchmark.distractors.draws import group_rows, slice_of
+from ehrkg.benchmark.distractors.draws import axes_of, group_rows, slice_of
 from ehrkg.benchmark.distractors.exclusions import Pool, Questions, Rows, questions_of
 from ehrkg.benchmark.distractors.pools import grain, make_pool, route_group
 from ehrkg.benchmark.distractors.shortlists import TOO_FAR, draw, members_at, shortlist
@@ -513,3 +513,21 @@ def test_the_ages_seen_bound_a_code_the_closer_the_more_patients_had_it(
         world.patient(f"p{number}").visit([code], age=30)
     seen = [(visit, "F") for visit in world.cohort.visits.values()]
     assert as_observed(seen).last == oldest
+
+
+@pytest.mark.parametrize(("n_questions", "n_members"), [(40, 60), (40, 120), (80, 120)])
+def test_who_knows_what_is_asked_for_elsewhere_has_little_to_leave_out(
+    n_questions: int, n_members: int
+) -> None:
+    """Half or more of what could distract is asked for by no question; few of these are drawn."""
+    questions = made_up(n_questions, n_members, 3)
+    asked = np.bincount(questions.answers, minlength=n_members)
+    for row, n in zip(questions.pool.rows, asked.tolist(), strict=True):
+        assert isinstance(row, dict)
+        row.update(n_answers=n, n_visits=1, degree=1)
+    steps = np.zeros_like(questions.allowed, dtype=np.int64)
+    lists = shortlist(questions, steps, seed=7, first=questions.pool.asked_for)
+    found = fit(lists, questions.answers, n_members, n_options=4, axes=axes_of(questions.pool))
+    chosen = members_at(lists, found.chosen)[found.kept]
+    assert found.kept.all()
+    assert (asked[chosen] == 0).mean() < 0.12

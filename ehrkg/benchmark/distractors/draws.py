@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -192,6 +193,17 @@ def _fits(
     return ((one, found[at]) for at, one in enumerate(asked))
 
 
+def axes_of(pool: Pool) -> tuple[npt.NDArray[Any], ...]:
+    """By what an answer shall not stand out among its options: ``AXES``, and being asked for.
+
+    Who is never asked for by any template would be told for wrong by whoever learnt the answers.
+
+    Args:
+        pool: the pool.
+    """
+    return (*(pool.column(name) for name in AXES), pool.asked_for.astype(np.int64))
+
+
 def _fitted(one: _Asked) -> Fit:
     pool = one.group.pool
     return fit(
@@ -199,7 +211,7 @@ def _fitted(one: _Asked) -> Fit:
         one.group.answers,
         len(pool.rows),
         n_options=one.size,
-        axes=[pool.column(axis) for axis in AXES],
+        axes=axes_of(pool),
     )
 
 
@@ -286,13 +298,15 @@ class Group:
     def _listed(self, rows: Rows, strategies: Sequence[str], also_denied: bool) -> _Listed:
         questions = self.screen.questions(rows)
         no = denied(questions, self.about) if also_denied else None
+        first = self.pool.asked_for
         lists: dict[str, Shortlist] = {}
         for name in strategies:
             steps = STRATEGIES[name].steps(questions, self.about)
-            lists[name] = shortlist(questions, steps, seed=self._seed)
+            lists[name] = shortlist(questions, steps, seed=self._seed, first=first)
             if no is not None:
                 steps = np.where(no, steps, TOO_FAR)
-                lists[_list_name(name, YES_NO)] = shortlist(questions, steps, seed=self._seed)
+                key = _list_name(name, YES_NO)
+                lists[key] = shortlist(questions, steps, seed=self._seed, first=first)
         allowed = questions.allowed
         return _Listed(
             questions.answers, allowed.size, int(allowed.sum()), questions.dropped, lists

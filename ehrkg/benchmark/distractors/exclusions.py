@@ -66,6 +66,12 @@ class Pool:
         at = {row["entity"]: position for position, row in enumerate(rows)}
         return cls(rows, at, clash)
 
+    @property
+    def asked_for(self) -> npt.NDArray[np.bool_]:
+        """Whom any template asks for: whoever knew the others would know them for wrong."""
+        found: npt.NDArray[np.bool_] = self.column("n_answers") > 0
+        return found
+
     def column(self, name: str) -> npt.NDArray[Any]:
         """A column as an array."""
         return np.array([row[name] for row in self.rows])

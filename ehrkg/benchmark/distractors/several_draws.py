@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ehrkg.benchmark.distractors.balance import Truths
-from ehrkg.benchmark.distractors.draws import AXES, LOOKED_AT, Group, World, group_rows, pieces
+from ehrkg.benchmark.distractors.draws import LOOKED_AT, Group, World, axes_of, group_rows, pieces
 from ehrkg.benchmark.distractors.exclusions import Pool, Questions, Rows
 from ehrkg.benchmark.distractors.right_ones import OPTIONS, RIGHT, RightOnes, asked_of
 from ehrkg.benchmark.distractors.several_balance import Levelled, Sets, level
@@ -166,7 +166,7 @@ def _of_piece(
     questions = Questions(judged.templates, group.pool, judged.answers, allowed, {})
     rights = np.where(places >= 0, np.append(judged.answers, NOBODY)[places], NOBODY)
     # Who is right elsewhere must be wrong somewhere.
-    asked_for = group.pool.column("n_answers") > 0
+    asked_for = group.pool.asked_for
     found: dict[str, _Lists] = {}
     for name in strategies:
         steps = STRATEGIES[name].steps(questions, group.about)
@@ -220,10 +220,9 @@ def _side_by_side(
 def _levelled(one: tuple[Group, Ints, str, _Lists]) -> Levelled:
     group, _, _, lists = one
     pool = group.pool
-    # Who is never asked for by any template would be told for wrong by whoever learnt the answers.
-    asked_for = (pool.column("n_answers") > 0).astype(np.int64)
-    axes = (*(pool.column(name) for name in AXES), asked_for)
-    sets = Sets(lists.candidates, lists.matched, lists.rights, len(pool.rows), OPTIONS, axes)
+    sets = Sets(
+        lists.candidates, lists.matched, lists.rights, len(pool.rows), OPTIONS, axes_of(pool)
+    )
     return level(sets)
 
 
