@@ -53,13 +53,19 @@ PERTURBATIONS: Mapping[str, Callable[[], Perturbation]] = {
 def names_in(wanted: str | Iterable[str]) -> tuple[str, ...]:
     """The names of perturbations that are asked for; all of them for ``all``.
 
+    Args:
+        wanted: names, each alone or several with commas between them.
+
     Raises:
         UsageError: there is none of a name.
 
     >>> names_in("phrasing"), len(names_in("all")) == len(PERTURBATIONS)
     (('phrasing',), True)
+    >>> names_in(["phrasing,typos", "phrasing"])
+    ('phrasing', 'typos')
     """
-    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    said = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    names = tuple(dict.fromkeys(name.strip() for one in said for name in one.split(",")))
     if ALL in names:
         return tuple(PERTURBATIONS)
     unknown = sorted(set(names) - set(PERTURBATIONS))
