@@ -63,7 +63,7 @@ def test_a_build_on_the_server_is_the_build_in_a_file(server: Server, tmp_path: 
             )
             assert asked.returncode == 0, asked.stderr
             scored.append(pq.read_table(out / "scores.parquet"))
-        assert "perturbed:typos" in set(scored[0]["setting"].to_pylist())
+        assert "perturbed:abbreviations" in set(scored[0]["setting"].to_pylist())
         assert scored[1].equals(scored[0])
     finally:
         with open_store(server.address, build=named, auth=server.auth) as store:
