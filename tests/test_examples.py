@@ -64,15 +64,17 @@ def pictures(notebook: NotebookNode) -> list[str]:
 
 
 def test_no_example_is_forgotten() -> None:
+    told = (notebooks.EXAMPLES / "README.md").read_text(encoding="utf-8")
     tested = Path(__file__).read_text(encoding="utf-8")
     for path in sorted(notebooks.EXAMPLES.iterdir()):
+        assert path.suffix not in (".ipynb", ".py") or f"`{path.name}`" in told, path
         if path.suffix == ".ipynb":
             assert f'run("{path.name}")' in tested, f"{path.name}: assert on what it shows"
         elif path.suffix == ".py":
             test = notebooks.ROOT / SCRIPTS[path.name]
             assert f'"{path.name}"' in test.read_text(encoding="utf-8")
         else:
-            assert not path.is_file(), path
+            assert path.name == "README.md" or not path.is_file(), path
 
 
 @pytest.mark.parametrize("name", committed())

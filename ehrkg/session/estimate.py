@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,7 @@ class Cost:
         >>> Cost(small=10, large=30).rows_within(5)
         0
         """
-        return max(0, round((amount - self.small) / self._of_a_row) + MEASURED_ROWS)
+        return max(0, math.floor((amount - self.small) / self._of_a_row) + MEASURED_ROWS)
 
 
 SECONDS = Cost(small=108, large=306)

@@ -79,7 +79,7 @@ def test_what_waits_for_its_turn_takes_no_time(folder: Path):
     scores = evaluate(example(), folder, max_tokens=8).scores
     took = time.monotonic() - began
     assert scores.num_rows > 40
-    assert pc.sum(scores["seconds"]).as_py() < took
+    assert pc.max(scores["seconds"]).as_py() < took / 4  # of dozens of calls, one after another
 
 
 def test_who_tells_no_likelihood_is_not_asked_for_one():
