@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark.distractors.draws import SHARED, group_rows, slice_of
+from ehrkg.benchmark.distractors.draws import PIECE, SHARED, group_rows, slice_of
 from ehrkg.benchmark.distractors.exclusions import NOT_IN_POOL, Questions, Screen, SiblingScreen
 from ehrkg.benchmark.distractors.pools import entity_of
 from ehrkg.benchmark.distractors.right_ones import asked_of
@@ -42,8 +42,6 @@ from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.ontology.schema import Knowledge
 from ehrkg.propose.tasks import TaskRelation, tasks
 from ehrkg.verify.schema import Verified
-
-PIECE = 8192
 
 Found = tuple[str, str, int, list[str]]
 """A rule's name, what it says, how many were looked at, and the ids of those that break it."""

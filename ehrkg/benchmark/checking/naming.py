@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehrkg.benchmark.distractors.draws import SHARED
+from ehrkg.benchmark.checking.again import Found
+from ehrkg.benchmark.distractors.draws import PIECE, SHARED
 from ehrkg.benchmark.distractors.right_ones import MULTI
 from ehrkg.benchmark.distractors.shortlists import Ints
 from ehrkg.benchmark.facts.cohort import Cohort
@@ -26,11 +27,6 @@ from ehrkg.benchmark.questions.stems import render_stem, words_of
 from ehrkg.benchmark.questions.writing import OPEN
 from ehrkg.foundation.workers import in_order, workers_for
 from ehrkg.propose.tasks import tasks
-
-Found = tuple[str, str, int, list[str]]
-"""A rule's name, what it says, how many were looked at, and the ids of those that break it."""
-
-PIECE = 8192
 
 COPIED = ("relation_id", "cluster", "task", "split", "timing", "n_related")
 """Columns of a question that are its template's."""
@@ -171,19 +167,20 @@ def _drugs_misnamed(
     sizes = (len(codes), len(shown), len(route_names) + 1)
     keys = np.ravel_multi_index((numbers, places, route + 1), sizes)
     unique, which = np.unique(keys, return_inverse=True)
-    told = (*np.unravel_index(unique, sizes)[:2], np.unravel_index(unique, sizes)[2] - 1)
-    sound = np.array(
+    places_of = zip(*(axis.tolist() for axis in np.unravel_index(unique, sizes)), strict=True)
+    misnamed = np.array(
         [
-            shown[text] in _called(codes[code], [route_names[by]], cohort)
-            if by >= 0
-            else shown[text] in _called(codes[code], routes.get(codes[code], ()), cohort)
-            for code, text, by in zip(*(axis.tolist() for axis in told), strict=True)
+            shown[text]
+            not in _called(
+                codes[code],
+                [route_names[by - 1]] if by else routes.get(codes[code], ()),
+                cohort,
+            )
+            for code, text, by in places_of
         ],
         dtype=bool,
     )
-    misnamed = np.flatnonzero(~sound)
-    of_option = np.isin(which.reshape(numbers.shape), misnamed)
-    wrong: npt.NDArray[np.bool_] = np.asarray(of_option.any(axis=1), dtype=bool)
+    wrong: npt.NDArray[np.bool_] = np.any(misnamed[which.reshape(numbers.shape)], axis=1)
     return wrong
 
 

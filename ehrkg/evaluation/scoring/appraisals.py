@@ -46,7 +46,7 @@ def with_appraisals(scores: pa.Table, others: pa.Table) -> pa.Table:
     at = pc.index_in(_answer_keys(scores), value_set=_answer_keys(there).combine_chunks())
     for name in APPRAISALS:
         values = pc.coalesce(there[name].take(at), scores[name])
-        scores = _with(scores, name, values)
+        scores = with_column(scores, name, values)
     return scores
 
 
@@ -58,7 +58,7 @@ def without(scores: pa.Table, *columns: str) -> pa.Table:
         columns: their names.
     """
     for name in columns:
-        scores = _with(scores, name, pa.nulls(scores.num_rows, SCORES.field(name).type))
+        scores = with_column(scores, name, pa.nulls(scores.num_rows, SCORES.field(name).type))
     return scores
 
 
@@ -75,6 +75,13 @@ def _text(scores: pa.Table) -> pa.ChunkedArray:
     return pc.fill_null(scores["text"], "")
 
 
-def _with(scores: pa.Table, name: str, values: pa.ChunkedArray | pa.Array) -> pa.Table:
+def with_column(scores: pa.Table, name: str, values: pa.ChunkedArray | pa.Array) -> pa.Table:
+    """Scores with other values in one of their columns.
+
+    Args:
+        scores: the schema ``SCORES``.
+        name: of the column.
+        values: one a row.
+    """
     place = scores.schema.get_field_index(name)
     return scores.set_column(place, SCORES.field(name), values)

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ehrkg.evaluation.schema import SCORES
+from ehrkg.evaluation.scoring.appraisals import BERT_F1, with_column
 from ehrkg.foundation.embedding_models import embedding_model
 from ehrkg.foundation.errors import InputError, UsageError
 
@@ -97,10 +98,7 @@ def with_bert_score(
     )
     for at, value in zip(rows, likeness, strict=True):
         values[at] = value
-    field = SCORES.field("bert_f1")
-    return scores.set_column(
-        scores.schema.get_field_index("bert_f1"), field, pa.array(values, field.type)
-    )
+    return with_column(scores, BERT_F1, pa.array(values, SCORES.field(BERT_F1).type))
 
 
 def check_bert_score() -> None:
