@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
-import signal
-from contextlib import suppress
+import shutil
+
+SETPRIV = shutil.which("setpriv")
 
 
-def die_with_parent() -> None:
-    """Let the kernel end a started process should the tests be killed (Linux)."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+def ending_with_tests(*command: str) -> list[str]:
+    """The command, so put that the kernel ends it should the tests be killed (Linux).
+
+    A program of its own sets that, not a function called between fork and exec: what threads of the
+    tests held at the fork is held for ever there, and a load of a library would wait for it.
+    """
+    return [*((SETPRIV, "--pdeathsig", "KILL") if SETPRIV else ()), *command]

@@ -26,7 +26,7 @@ from ehrkg.foundation.storage import file_hash, read_parquet, write_parquet
 from ehrkg.foundation.workspace import hold, write_json
 from ehrkg.propose import Consent
 from tests.evaluation.counting import counting
-from tests.processes import die_with_parent
+from tests.processes import ending_with_tests
 
 IN_FLIGHT = 4
 
@@ -78,10 +78,9 @@ def test_a_run_killed_in_the_middle_goes_on_and_asks_again_only_what_was_in_flig
 
         server.prompts.clear()
         process = subprocess.Popen(
-            command(cut, server.url),
+            ending_with_tests(*command(cut, server.url)),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            preexec_fn=die_with_parent,
         )
         while server.prompts.total() < len(asked) // 2 and process.poll() is None:
             time.sleep(0.005)

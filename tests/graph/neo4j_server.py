@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from tests.processes import die_with_parent
+from tests.processes import ending_with_tests
 
 VERSION = "5.26.0"
 PASSWORD = "a-word-for-tests"
@@ -171,7 +171,7 @@ class Server:
         """Start it and wait until it listens."""
         log = (self.home / "server.log").open("ab")
         self.process = subprocess.Popen(
-            [
+            ending_with_tests(
                 "java",
                 *self.java,
                 "-cp",
@@ -180,10 +180,9 @@ class Server:
                 "org.neo4j.server.CommunityEntryPoint",
                 f"--home-dir={self.home}",
                 f"--config-dir={self.home / 'conf'}",
-            ],
+            ),
             stdout=log,
             stderr=log,
-            preexec_fn=die_with_parent,
         )
         log.close()
         until = time.monotonic() + 120

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conftest import ROOT
-from tests.processes import die_with_parent
+from tests.processes import ending_with_tests
 
 TEMPLATE = """{{ messages[0].content }}
 <start_of_turn>user
@@ -43,13 +43,12 @@ def llama_cpp(weights: Path, folder: Path, template: str = TEMPLATE) -> Iterator
     with (
         log.open("wb") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", __name__, str(weights), template],
+            ending_with_tests(sys.executable, "-m", __name__, str(weights), template),
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            preexec_fn=die_with_parent,
         ) as process,
     ):
         assert process.stdout is not None

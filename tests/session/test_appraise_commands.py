@@ -22,7 +22,7 @@ from ehrkg.evaluation.scoring.storing import put_scores
 from ehrkg.foundation.errors import UsageError
 from ehrkg.foundation.storage import file_hash, read_parquet
 from tests.evaluation.counting import Counting, counting
-from tests.processes import die_with_parent
+from tests.processes import ending_with_tests
 
 IN_FLIGHT = 4
 SOME = ["--by", "task=diagnosis", "--limit", "12"]
@@ -116,13 +116,8 @@ def test_a_judge_that_was_killed_goes_on_where_it_stood(out: Path, tmp_path: Pat
     shutil.copytree(out, whole)
 
     def start(folder: Path, server: Counting) -> subprocess.Popen[bytes]:
-        told = [sys.executable, "-c", COMMAND, *judging(folder, server)]
-        return subprocess.Popen(
-            told,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            preexec_fn=die_with_parent,
-        )
+        told = ending_with_tests(sys.executable, "-c", COMMAND, *judging(folder, server))
+        return subprocess.Popen(told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     with counting(yes_to_the_first) as server:
         assert start(whole, server).wait() == 0

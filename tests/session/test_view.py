@@ -27,7 +27,7 @@ from ehrkg.session.view.guard import Guard, Secrets
 from ehrkg.session.view.question_routes import QuestionPages
 from ehrkg.session.view.serving import listen
 from tests.browser import PHONE, visit
-from tests.processes import die_with_parent
+from tests.processes import ending_with_tests
 
 CALL = [sys.executable, "-c", "from ehrkg.cli import main; main()", "view"]
 MARKUP = "<script>alert(1)</script><b>bold</b> & \"quoted\" 'so'"
@@ -37,17 +37,16 @@ MARKUP = "<script>alert(1)</script><b>bold</b> & \"quoted\" 'so'"
 def viewing(out: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A running ``ehrkg view``, and its address."""
     with subprocess.Popen(
-        [*CALL, str(out), "--no-browser", "--port", "0", *options],
+        ending_with_tests(*CALL, str(out), "--no-browser", "--port", "0", *options),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=die_with_parent,
     ) as process:
         assert process.stdout is not None
-        said = process.stdout.readline()
-        found = re.search(r"http://\S+", said)
-        assert found, said + process.stdout.read()
         try:
+            said = process.stdout.readline()
+            found = re.search(r"http://\S+", said)
+            assert found, said
             yield found[0], process
         finally:
             process.kill()
