@@ -54,17 +54,23 @@ def test_nobody_runs_far_ahead_of_what_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    # No task ends before both workers have one: one of them could else do all that may be begun.
     text = (
         "import os, pathlib, sys, time\n"
         "from ehrkg.foundation.workers import in_order\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
         "def work(task):\n"
-        "    (pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()\n"
+        "    (folder / str(os.getpid())).touch()\n"
+        "    while len(list(folder.iterdir())) < 2:\n"
+        "        time.sleep(0.01)\n"
         "for _ in in_order(work, range(1000), workers=2):\n"
         "    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", text, str(tmp_path)]) as parent:
-        until(lambda: len(list(tmp_path.iterdir())) == 2)
-        parent.kill()
+        try:
+            until(lambda: len(list(tmp_path.iterdir())) == 2)
+        finally:
+            parent.kill()
     until(lambda: not any(Path(f"/proc/{one.name}").exists() for one in tmp_path.iterdir()))
 
 
