@@ -273,6 +273,19 @@ def test_an_answer_that_the_pool_betrays_is_found(column: str, sign: int, rule: 
     assert "failed" in status(report, "balance_4")
 
 
+def test_distractors_that_no_question_asks_for_are_found() -> None:
+    never = [f"ICD10CM:N{at:02d}.1" for at in range(30)]
+
+    def swap(row: Row) -> None:
+        if row["format"] == "mcq":
+            for at in range(row["n_options"]):
+                if at != row["answer_index"]:
+                    row["option_codes"][at] = never[hash64(row["item_id"], at) % len(never)]
+
+    assert status(check(sound()), "asked for elsewhere") <= {"ok", "too few to tell"}
+    assert status(check(changed(swap)), "asked for elsewhere") == {"failed"}
+
+
 # ---- yes or no, and several right --------------------------------------------------------------
 
 

@@ -88,7 +88,7 @@ class Guesser:
             "a linear model on the options' embeddings",
             self._fitted(self._embedded(), _linear),
         )
-        seen = tuple(name for name in sorted(options.features) if name != "overlap")
+        seen = tuple(name for name in sorted(options.features) if name not in NOT_TOGETHER)
         yield (
             "boosted trees",
             f"all option features together: {', '.join(seen)}",
@@ -140,6 +140,10 @@ class Guesser:
         return np.round(vectors - mean / options.n_options[options.item][:, None], 5)
 
 
+NOT_TOGETHER = ("overlap", "asked")
+"""Features that are not the option's own. An answer that is asked for once is asked for by nobody
+else: that would tell it by what was left out, and by nothing that could be learnt."""
+
 SIMPLE: tuple[tuple[str, str, float, str], ...] = (
     ("most frequent option", "frequency", 1.0, "the option in most visits"),
     ("least frequent option", "frequency", -1.0, "the option in fewest visits"),
@@ -151,6 +155,7 @@ SIMPLE: tuple[tuple[str, str, float, str], ...] = (
     ("lexical overlap", "overlap", 1.0, "the option that shares most words with the stem"),
     ("seen in history", "seen", 1.0, "the option that stands in the history"),
     ("not in history", "seen", -1.0, "the option that does not stand in the history"),
+    ("asked for elsewhere", "asked", 1.0, "an option that another patient's question asks for"),
 )
 """Name, feature, direction, and what it does in words."""
 

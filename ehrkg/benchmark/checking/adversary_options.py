@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ehrkg.benchmark.facts.intervals import Floats
 from ehrkg.benchmark.facts.names import words
 from ehrkg.benchmark.opened.benchmark import Benchmark
-from ehrkg.foundation.hashing import hash64
+from ehrkg.foundation.hashing import hash64, mix
 from ehrkg.propose.tasks import tasks
 
 Ints = npt.NDArray[np.int64]
@@ -113,13 +113,14 @@ class Options:
         return table.round(6)
 
 
-def options_of(part: Benchmark, task: str, pool: pa.Table | None) -> Options:
+def options_of(part: Benchmark, task: str, pool: pa.Table | None, whole: Benchmark) -> Options:
     """Lay out the options of a task's questions: one of them is right, or several are.
 
     Args:
         part: the questions.
         task: theirs.
         pool: POOL, for frequency and degree; without it those features are not there.
+        whole: the benchmark that they are of, for what it asks for elsewhere.
     """
     n_options = np.asarray(pc.list_value_length(part.column("options")), dtype=np.int64)
     item = np.repeat(np.arange(len(n_options)), n_options)
@@ -133,6 +134,7 @@ def options_of(part: Benchmark, task: str, pool: pa.Table | None) -> Options:
         rights = [set(texts) for texts in part.column("answer").to_pylist()]
         told = [name in rights[at] for name, at in zip(text, item.tolist(), strict=True)]
         is_answer = np.array(told, dtype=bool)
+    thing, cluster = numbers_of(_things(task, text, codes)), numbers_of(part.column("cluster"))
     return Options(
         task=task,
         item=item,
@@ -143,9 +145,10 @@ def options_of(part: Benchmark, task: str, pool: pa.Table | None) -> Options:
         features=_style(text)
         | _overlap(part.column("stem").to_pylist(), text, item)
         | history_of(part, codes, item)
-        | from_pool(pool, part, task, text, codes, item),
-        thing=numbers_of(_things(task, text, codes)),
-        cluster=numbers_of(part.column("cluster")),
+        | from_pool(pool, part, task, text, codes, item)
+        | asked_elsewhere(whole, task, thing, cluster[item]),
+        thing=thing,
+        cluster=cluster,
     )
 
 
@@ -192,6 +195,27 @@ def propositions_of(
         thing=np.repeat(numbers_of(_things(task, stands_for, codes)), 2),
         cluster=numbers_of(part.column("cluster")),
     )
+
+
+def asked_elsewhere(whole: Benchmark, task: str, thing: Ints, cluster: Ints) -> dict[str, Floats]:
+    """Whether other patients' templates ask for what an option stands for.
+
+    Args:
+        whole: the benchmark.
+        task: whose templates.
+        thing: of each option, a hash.
+        cluster: of each option's question, a hash.
+    """
+    templates = whole.templates()
+    templates = templates.filter(pc.equal(templates["task"], task))
+    codes = pc.list_element(templates["answer"], 0).to_pylist()
+    names = names_shown(whole, task) if tasks()[task].asks_for_drugs else {}
+    asked = numbers_of(pa.chunked_array([pa.array([names.get(c, c) for c in codes], pa.string())]))
+    pairs, first = np.unique(mix(0, asked, numbers_of(templates["cluster"])), return_index=True)
+    things, patients = np.unique(asked[first], return_counts=True)
+    own = np.isin(mix(0, thing, cluster), pairs)
+    elsewhere = np.isin(thing, things[patients > 1]) | (np.isin(thing, things) & ~own)
+    return {"asked": elsewhere.astype(np.float64)}
 
 
 def _beside_the_middle(values: Floats) -> Floats:

@@ -54,9 +54,9 @@ WITHOUT = {
 }
 """Why an adversary has nothing to go by."""
 
-NOT_EVERYWHERE = ("seen in history", "not in history", "lexical overlap")
+NOT_EVERYWHERE = ("seen in history", "not in history", "lexical overlap", "asked for elsewhere")
 """Adversaries that stand in no row where there is nothing to read: no question tells a history; a
-yes/no question always names what it asks about."""
+yes/no question always names what it asks about, and gives no choice of what to ask for."""
 
 SHOWN = 20
 """Ids of broken questions that a report shows of each rule; a row keeps all."""
@@ -311,7 +311,7 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
         options = (
             propositions_of(part, task, pool, names_shown(benchmark, task))
             if form == "yesno"
-            else options_of(part, task, pool)
+            else options_of(part, task, pool, benchmark)
         )
         templates = len(part.column("template_id").unique())
         guesser = Guesser(
