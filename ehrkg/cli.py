@@ -244,7 +244,10 @@ def synth(
     format: Annotated[str, typer.Option(help="The tables' format.")] = "mimic4",  # noqa: A002
     shape: Annotated[
         str,
-        typer.Option(help="release: as many rows and codes a visit as MIMIC-IV has; demo: few."),
+        typer.Option(
+            help="release: as many rows and codes a visit as MIMIC-IV has; demo: few; "
+            "broad: few, of twice the conditions."
+        ),
     ] = "release",
     seed: Seed = 7,
 ) -> None:

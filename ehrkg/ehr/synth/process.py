@@ -105,12 +105,25 @@ class Process:
                 yield name, other
 
 
-def _rows(file: str) -> list[dict[str, Any]]:
-    loaded: list[dict[str, Any]] = yaml.load(
-        Path(__file__).with_name(file).read_text(encoding="utf-8"),
-        Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # noqa: S506 (safe, and in C)
-    )
-    return loaded
+def _rows(file: str, adds: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The rows of the file, then those of the file of that name in each folder that adds."""
+    here = Path(__file__).parent
+    return [
+        row
+        for folder in (here, *(here / name for name in adds))
+        for row in yaml.load(
+            (folder / file).read_text(encoding="utf-8"),
+            Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # noqa: S506 (safe, and in C)
+        )
+    ]
+
+
+def _titles(adds: tuple[str, ...]) -> Iterator[tuple[tuple[str, str], str]]:
+    here = Path(__file__).parent
+    for folder in (here, *(here / name for name in adds)):
+        with (folder / "codes.tsv").open(encoding="utf-8", newline="") as handle:
+            for row in csv.DictReader(handle, delimiter="\t"):
+                yield (row["system"], row["code"]), row["title"]
 
 
 def _orders(row: Mapping[str, Any]) -> tuple[Order, ...]:
@@ -122,15 +135,19 @@ def _orders(row: Mapping[str, Any]) -> tuple[Order, ...]:
 
 
 @cache
-def process() -> Process:
+def process(adds: tuple[str, ...] = ()) -> Process:
     """The process that the package ships.
+
+    Args:
+        adds: folders beside this file with more conditions, relations and drugs: ``Shape.adds``.
 
     >>> process().drugs["furosemide"][0].text
     'Furosemide'
     """
-    drugs, orders, noise = _rows("drugs.yaml"), _rows("orders.yaml"), _rows("noise.yaml")
+    drugs = _rows("drugs.yaml", adds)
+    orders, noise = _rows("orders.yaml"), _rows("noise.yaml")
     procedures = {row["procedure"]: row for row in _rows("procedures.yaml")}
-    relations = [Rule("planted", **{"next": 0.0} | row) for row in _rows("relations.yaml")]
+    relations = [Rule("planted", **{"next": 0.0} | row) for row in _rows("relations.yaml", adds)]
     treatments = [
         Rule("planted", row["drug"], "TREATS", condition, chance)
         for row in drugs
@@ -143,13 +160,8 @@ def process() -> Process:
             )
         else:
             relations.append(Rule("noise", **row))
-    with Path(__file__).with_name("codes.tsv").open(encoding="utf-8", newline="") as handle:
-        titles = {
-            (row["system"], row["code"]): row["title"]
-            for row in csv.DictReader(handle, delimiter="\t")
-        }
     return Process(
-        conditions={row["condition"]: row for row in _rows("conditions.yaml")},
+        conditions={row["condition"]: row for row in _rows("conditions.yaml", adds)},
         relations=tuple(relations),
         drugs={row["drug"]: _orders(row) for row in drugs}
         | {row["order"]: _orders(row) for row in orders},
@@ -161,5 +173,5 @@ def process() -> Process:
             for name, row in procedures.items()
             for condition, chance in row["for"].items()
         ),
-        titles=titles,
+        titles=dict(_titles(adds)),
     )

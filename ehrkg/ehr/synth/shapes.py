@@ -46,6 +46,7 @@ class Shape:
         readmitted: the chances of a second visit, and of each later one.
         most_visits: no patient has more.
         reordered: the chances that a drug is ordered a second time, a third time, and so on.
+        adds: the folders whose conditions, relations and drugs add to the process.
         beyond: what there is beyond the process, by kind of code.
     """
 
@@ -54,6 +55,7 @@ class Shape:
     readmitted: tuple[float, float]
     most_visits: int
     reordered: tuple[float, ...]
+    adds: tuple[str, ...]
     beyond: Mapping[str, Beyond]
 
 
@@ -62,7 +64,7 @@ def shapes() -> Mapping[str, Shape]:
     """Every shape by name.
 
     >>> list(shapes())
-    ['release', 'demo']
+    ['release', 'demo', 'broad']
     """
     rows = yaml.safe_load(Path(__file__).with_name("shapes.yaml").read_text(encoding="utf-8"))
     return MappingProxyType(
@@ -72,6 +74,7 @@ def shapes() -> Mapping[str, Shape]:
                 | {
                     "readmitted": tuple(row["readmitted"]),
                     "reordered": tuple(row["reordered"]),
+                    "adds": tuple(row["adds"]),
                     "beyond": {kind: Beyond(**each) for kind, each in row["beyond"].items()},
                 }
             )
