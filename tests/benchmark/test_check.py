@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import sklearn.ensemble  # noqa: F401 - limits of threads hold for libraries that are loaded by then
+from threadpoolctl import threadpool_limits
 
 from ehrkg.benchmark import (
     ITEMS,
@@ -704,44 +706,66 @@ def test_an_estimate_above_its_bound_fails_and_an_unsure_one_is_not_green(strate
         assert status(report, f"true distractors, {strategy}") == {expected}
 
 
+def drawn_by_chance(seed: int, n: int = 150, k: int = 4, n_things: int = 40) -> Options:
+    """Options of which the answer is drawn like any other."""
+    random = np.random.default_rng(seed)
+    things = np.array([random.choice(n_things, k, replace=False) for _ in range(n)])
+    right = random.integers(0, k, n)
+    names = (*STYLE, *FROM_POOL, "overlap")
+    features = {
+        name: values[things].ravel()
+        for name, values in zip(
+            names, random.integers(1, 9, (len(names), n_things)).astype(float), strict=True
+        )
+    }
+    item = np.repeat(np.arange(n), k)
+    return Options(
+        task="diagnosis",
+        item=item,
+        n_options=np.full(n, k),
+        place=np.tile(np.arange(k), n),
+        is_answer=np.tile(np.arange(k), n) == right[item],
+        text=[f"thing {at}" for at in things.ravel()],
+        features=features,
+        thing=np.array([hash64(at) >> 1 for at in range(n_things)])[things].ravel(),
+        cluster=np.array([hash64("patient", at // 2) >> 1 for at in range(n)]),
+    )
+
+
+def guesser(options: Options, **other: int) -> Guesser:
+    limits = rule_table("check")["adversary"]
+    names = ("least_training", "most_training", "ways")
+    return Guesser(options, encoder=None, **{name: limits[name] for name in names} | other)
+
+
 def test_a_sound_benchmark_passes_for_ninety_nine_seeds_of_a_hundred() -> None:
     """Answers drawn like any other option: no adversary but one in a hundred is right too often."""
     limits = rule_table("check")["adversary"]
-    n, k, failed = 150, 4, 0
+    failed = 0
     for seed in range(100):
-        random = np.random.default_rng(seed)
-        things = np.array([random.choice(40, k, replace=False) for _ in range(n)])
-        right = random.integers(0, k, n)
-        features = {
-            name: values[things].ravel()
-            for name, values in zip(
-                (*STYLE, *FROM_POOL, "overlap"),
-                random.integers(1, 9, (len(STYLE) + len(FROM_POOL) + 1, 40)).astype(float),
-                strict=True,
-            )
-        }
-        item = np.repeat(np.arange(n), k)
-        options = Options(
-            task="diagnosis",
-            item=item,
-            n_options=np.full(n, k),
-            place=np.tile(np.arange(k), n),
-            is_answer=np.tile(np.arange(k), n) == right[item],
-            text=[f"thing {at}" for at in things.ravel()],
-            features=features,
-            thing=np.array([hash64(at) >> 1 for at in range(40)])[things].ravel(),
-            cluster=np.array([hash64("patient", at // 2) >> 1 for at in range(n)]),
-        )
-        guesser = Guesser(
-            options,
-            encoder=None,
-            least_training=limits["least_training"],
-            most_training=limits["most_training"],
-        )
+        options = drawn_by_chance(seed)
         estimates = [
-            over_chance(options, right) for _, _, right in guesser.all() if right is not None
+            over_chance(options, right)
+            for _, _, right in guesser(options, ways=1).all()
+            if right is not None
         ]
         told = [one for one in estimates if one is not None]
         p_values = holm([one.p_above(limits["times_chance"]) for one in told])
         failed += min(p_values) <= 1 - limits["confidence"]
     assert failed <= 1
+
+
+def test_which_codes_are_learnt_from_together_decides_little() -> None:
+    """Of few codes, halved in one way, an adversary is right or wrong by how they were halved."""
+
+    def spread(ways: int) -> float:
+        found = []
+        for seed in range(8):
+            options = drawn_by_chance(seed, n=200, n_things=16)
+            with threadpool_limits(limits=1):  # small models are fastest so
+                right = guesser(options, ways=ways).styled()
+            assert right is not None
+            found.append(float(np.nanmean(right)))
+        return float(np.std(found))
+
+    assert spread(5) < 0.75 * spread(1)

@@ -319,6 +319,7 @@ def _adversaries(benchmark: Benchmark, encoder: Encoder | None) -> list[CheckRow
             encoder=encoder,
             least_training=limits["least_training"],
             most_training=limits["most_training"],
+            ways=limits["ways"],
         )
         measured += [
             (name + FORMS[form], task, text, over_chance(options, right), templates)
