@@ -746,7 +746,7 @@ def test_a_sound_benchmark_passes_for_ninety_nine_seeds_of_a_hundred() -> None:
         options = drawn_by_chance(seed)
         estimates = [
             over_chance(options, right)
-            for _, _, right in guesser(options, ways=1).all()
+            for _, _, right in guesser(options).all()
             if right is not None
         ]
         told = [one for one in estimates if one is not None]

@@ -105,12 +105,16 @@ class Process:
                 yield name, other
 
 
+def _folders(adds: tuple[str, ...]) -> tuple[Path, ...]:
+    here = Path(__file__).parent
+    return (here, *(here / name for name in adds))
+
+
 def _rows(file: str, adds: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """The rows of the file, then those of the file of that name in each folder that adds."""
-    here = Path(__file__).parent
     return [
         row
-        for folder in (here, *(here / name for name in adds))
+        for folder in _folders(adds)
         for row in yaml.load(
             (folder / file).read_text(encoding="utf-8"),
             Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # noqa: S506 (safe, and in C)
@@ -119,8 +123,7 @@ def _rows(file: str, adds: tuple[str, ...] = ()) -> list[dict[str, Any]]:
 
 
 def _titles(adds: tuple[str, ...]) -> Iterator[tuple[tuple[str, str], str]]:
-    here = Path(__file__).parent
-    for folder in (here, *(here / name for name in adds)):
+    for folder in _folders(adds):
         with (folder / "codes.tsv").open(encoding="utf-8", newline="") as handle:
             for row in csv.DictReader(handle, delimiter="\t"):
                 yield (row["system"], row["code"]), row["title"]
